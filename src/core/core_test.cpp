@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/dtype.h"
+#include "core/json.h"
+#include "core/utf8.h"
+
+namespace headrace {
+namespace {
+
+TEST(Dim, EqualSizesCompareEqualHoweverTheyWereMade) {
+  const Dim t = Dim::symbol("tokens"), s = Dim::symbol("sequences");
+  EXPECT_EQ(t * 4 + 1, Dim(1) + Dim(4) * t);
+  EXPECT_EQ((t + s) * (t - s), t * t - s * s);
+  EXPECT_EQ(t - t, Dim(0));
+  EXPECT_NE(t, s);
+  EXPECT_EQ((t * 12).divided_by(4), t * 3);
+  EXPECT_EQ((t * s * 12).divided_by(s * 3), t * 4);
+  EXPECT_FALSE((t * 3).divided_by(2));
+  EXPECT_EQ((t * 3 + 1).evaluate({{"tokens", 5}}), 16);
+  EXPECT_THROW((t * 3).evaluate({}), Error);
+}
+
+TEST(Dim, PrintsAndParsesBackUnchanged) {
+  const Dim t = Dim::symbol("tokens"), s = Dim::symbol("sequences");
+  for (const Dim& d : {Dim(0), Dim(-7), t, t * 4 - 1, t * s * 2 + t * t - s + 3}) EXPECT_EQ(Dim::parse(d.to_string()), d) << d.to_string();
+  for (const char* bad : {"", "+", "4*", "a b", "3a", "99999999999999999999", "a++b"}) EXPECT_THROW(Dim::parse(bad), Error) << bad;
+}
+
+TEST(Float16, EveryHalfSurvivesARoundTrip) {
+  for (uint32_t h = 0; h < 0x10000; ++h) {
+    const float f = half_to_float(uint16_t(h));
+    if (std::isnan(f)) EXPECT_TRUE(std::isnan(half_to_float(float_to_half(f))));
+    else EXPECT_EQ(float_to_half(f), h);
+  }
+  EXPECT_EQ(half_to_float(float_to_half(65520.0f)), INFINITY);
+  EXPECT_EQ(half_to_float(float_to_half(65519.0f)), 65504.0f);
+  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), float_to_half(1.0f));  // ties to even
+  EXPECT_EQ(float_to_bfloat16(1.0f + 0x1p-8f), float_to_bfloat16(1.0f));
+  EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(NAN))));
+}
+
+TEST(Utf8, InvalidPartsBecomeOneReplacementEach) {
+  EXPECT_EQ(replace_invalid_utf8("a\xc3\xa9\xe2\x82z"), "a\xc3\xa9\xef\xbf\xbdz");
+  EXPECT_EQ(replace_invalid_utf8("\xc0\xaf"), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(replace_invalid_utf8("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
+  EXPECT_TRUE(decode_utf8("\xf0\x9f\x98", 0).truncated);
+  EXPECT_FALSE(decode_utf8("\xf0\x9f\x20", 0).truncated);
+  std::string s;
+  append_utf8(s, 0x1f600);
+  EXPECT_EQ(decode_utf8(s, 0).codepoint, 0x1f600u);
+}
+
+TEST(Json, DeepNestingAndGarbageAreErrorsNotCrashes) {
+  EXPECT_THROW(parse_json(std::string(100000, '['), "x"), Error);
+  EXPECT_THROW(parse_json("{\"a\": ", "x"), Error);
+  EXPECT_THROW(parse_json("\"\xff\"", "x"), Error);
+  EXPECT_EQ(parse_json("{\"[[[\": \"NaN\", \"b\": NaN}", "x").dump(), "{\"[[[\":\"NaN\",\"b\":null}");
+  EXPECT_GT(parse_json("[0.0, Infinity]", "x")[1].get<double>(), 1e300);
+  EXPECT_THROW(find<int>(parse_json("{\"a\": \"b\"}", "x"), "a", "x"), Error);
+  EXPECT_EQ(find_or<int>(parse_json("{\"a\": null}", "x"), "a", 3, "x"), 3);
+}
+
+TEST(Tensor, BytesOfHostileSizesAreRefused) {
+  const int64_t huge[] = {int64_t{1} << 40, int64_t{1} << 40};
+  EXPECT_FALSE(checked_bytes(DType::kF32, huge));
+  const int64_t ragged[] = {2, 33};
+  EXPECT_FALSE(checked_bytes(DType::kQ8_0, ragged));
+  const int64_t fine[] = {2, 64};
+  EXPECT_EQ(checked_bytes(DType::kQ8_0, fine), 4 * 34);
+}
+
+}  // namespace
+}  // namespace headrace

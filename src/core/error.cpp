@@ -1,0 +1,22 @@
+#include "core/error.h"
+
+#include "core/utf8.h"
+
+namespace headrace {
+
+std::string printable(std::string_view text, size_t limit) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    if (out.size() >= limit) return out + "...";
+    const Utf8 c = decode_utf8(text, i);
+    if (c.valid && c.codepoint >= 0x20 && c.codepoint != 0x7f) {
+      out.append(text.substr(i, c.length));
+    } else {
+      for (int k = 0; k < c.length; ++k) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i + k]));
+    }
+    i += c.length;
+  }
+  return out;
+}
+
+}  // namespace headrace

@@ -1,0 +1,49 @@
+// JSON through nlohmann-json, with errors that say where and limits against hostile files.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace headrace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys: for chat templates
+
+inline constexpr int kMaxJsonDepth = 128;
+
+// `where` names the file or field in the error. Throws Error(kInvalidArgument) for bad JSON, invalid UTF-8 or deep nesting.
+// Accepts the bare words NaN, Infinity and -Infinity, which Python writes (as null, and as numbers beyond every finite one).
+Json parse_json(std::string_view text, std::string_view where);
+OrderedJson parse_ordered_json(std::string_view text, std::string_view where);
+Json read_json_file(const std::string& path);
+
+// The value at `key`, or nothing when it is absent or null. Throws when it has another type than T.
+template <typename T>
+std::optional<T> find(const Json& object, const char* key, std::string_view where) {
+  if (!object.is_object()) invalid("{}: wanted a JSON object, found {}", where, object.type_name());
+  const auto it = object.find(key);
+  if (it == object.end() || it->is_null()) return std::nullopt;
+  try {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (!it->is_number_integer()) throw std::invalid_argument("not an integer");
+    }
+    return it->get<T>();
+  } catch (const std::exception&) {
+    invalid("{}: '{}' is {}, which has the wrong type", where, key, printable(it->dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+}
+
+template <typename T>
+T find_or(const Json& object, const char* key, T fallback, std::string_view where) {
+  return find<T>(object, key, where).value_or(std::move(fallback));
+}
+
+template <typename T>
+T require(const Json& object, const char* key, std::string_view where) {
+  std::optional<T> value = find<T>(object, key, where);
+  if (!value) invalid("{}: '{}' is missing", where, key);
+  return *std::move(value);
+}
+
+}  // namespace headrace

@@ -1,0 +1,63 @@
+#include "core/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace headrace {
+namespace {
+
+TEST(ThreadPool, EveryIndexIsVisitedOnceInEveryLoop) {
+  for (int threads : {1, 2, 3, 8}) {  // more threads than cores must work too
+    ThreadPool pool(threads);
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::atomic<int>> seen(1000);
+      pool.run([&](Team& team) {
+        for (int loop = 0; loop < 20; ++loop) {
+          team.for_each(1000, 7, [&](int64_t b, int64_t e) {
+            for (int64_t i = b; i < e; ++i) seen[i].fetch_add(1, std::memory_order_relaxed);
+          });
+          if (loop % 3 == 0) team.barrier();
+        }
+        team.for_each(0, 7, [&](int64_t, int64_t) { ADD_FAILURE(); });
+      });
+      for (auto& s : seen) ASSERT_EQ(s.load(), 20);
+    }
+  }
+}
+
+TEST(ThreadPool, ABarrierOrdersWritesBeforeReads) {
+  ThreadPool pool(3);
+  std::vector<int> values(3);
+  pool.run([&](Team& team) {
+    for (int round = 1; round <= 200; ++round) {
+      values[team.rank()] = round;
+      team.barrier();
+      if (std::accumulate(values.begin(), values.end(), 0) != 3 * round) ADD_FAILURE();
+      team.barrier();
+    }
+  });
+}
+
+TEST(ThreadPool, SharesCoverTheWholeAndDoNotOverlap) {
+  ThreadPool pool(3);
+  std::vector<std::atomic<int>> seen(101);
+  pool.run([&](Team& team) {
+    const auto [begin, end] = team.share(101, 8);
+    for (int64_t i = begin; i < end; ++i) ++seen[i];
+  });
+  for (auto& s : seen) EXPECT_EQ(s.load(), 1);
+}
+
+TEST(ThreadPool, WakesUpAfterBeingParked) {
+  ThreadPool pool(2);
+  std::atomic<int> count{0};
+  for (int i = 0; i < 3; ++i) {
+    pool.run([&](Team&) { ++count; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(count, 6);
+}
+
+}  // namespace
+}  // namespace headrace
