@@ -1,0 +1,211 @@
+// Graphs: what a model means, as nodes in SSA form. A graph prints to text and parses back unchanged.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "headrace/attributes.h"
+#include "headrace/types.h"
+
+namespace headrace {
+
+class Graph;
+class Node;
+struct OpDef;
+
+// Where a value without a producer comes from.
+enum class Leaf {
+  kNone,       // a node produces it
+  kInput,      // given at each run
+  kParameter,  // a weight, bound by its path in the checkpoint
+  kState,      // memory that runs read and write: a KV cache
+  kConstant,   // written in the graph itself
+};
+
+namespace detail {
+struct ValueData;
+}
+
+// A handle to a value of a graph, valid while the value is in the graph.
+class Value {
+ public:
+  Value() = default;
+  explicit operator bool() const { return data_ != nullptr; }
+  bool operator==(const Value&) const = default;
+
+  Graph& graph() const;
+  const std::string& name() const;
+  const TensorType& type() const;
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  Leaf leaf() const;
+  Node* producer() const;   // null for leaves
+  int output_index() const;  // which of the producer's outputs
+  // Every node that reads this value, once per operand that is this value.
+  const std::vector<Node*>& users() const;
+  bool is_output() const;             // of the graph
+  const HostTensor& constant() const;  // of a kConstant leaf
+
+ private:
+  friend class Graph;
+  friend class Node;
+  friend struct std::hash<Value>;
+  explicit Value(detail::ValueData* data) : data_(data) {}
+  detail::ValueData* data_ = nullptr;
+};
+
+// One use of an op. Owned by its graph.
+class Node {
+ public:
+  const OpDef& op() const { return *op_; }
+  const Attributes& attributes() const { return attributes_; }
+  template <typename T>
+  const T& attributes_as() const { return attributes_.as<T>(); }
+  const std::vector<Value>& inputs() const { return inputs_; }
+  const std::vector<Value>& outputs() const { return outputs_; }
+  Value input(int i) const { return inputs_[i]; }
+  Value output(int i = 0) const { return outputs_[i]; }
+  Graph& graph() const { return *graph_; }
+
+ private:
+  friend class Graph;
+  Graph* graph_ = nullptr;
+  const OpDef* op_ = nullptr;
+  Attributes attributes_;
+  std::vector<Value> inputs_, outputs_;
+  std::list<std::unique_ptr<Node>>::iterator position_;
+};
+
+// An op applied to operands of given types: what shape rules and references look at.
+struct OpCall {
+  const OpDef& op;
+  const Attributes& attributes;
+  std::span<const TensorType> inputs;
+
+  template <typename T>
+  const T& as() const { return attributes.as<T>(); }
+  int num_inputs() const { return int(inputs.size()); }
+  const TensorType& input(int i) const { return inputs[i]; }
+  // Throws Error(kInvalidArgument): "rms_norm(f32[tokens, 64], f32[32]): <message>".
+  [[noreturn]] void reject(const std::string& message) const;
+  void want(bool condition, const std::string& message) const {
+    if (!condition) reject(message);
+  }
+};
+
+// A kind of node.
+struct OpDef {
+  std::string name;
+  const AttributeType* attributes = nullptr;  // null when it has none
+  int min_inputs = 0, max_inputs = 0;
+  // The shape rule: the types of the outputs. Throws through OpCall::reject.
+  std::function<std::vector<TensorType>(const OpCall&)> infer;
+  // The meaning, slow and obvious: reads `inputs` (contiguous, host memory) and fills `outputs` (contiguous, allocated).
+  std::function<void(const OpCall&, std::span<const Tensor> inputs, std::span<const Tensor> outputs)> reference;
+  // A fused op spelt in plainer ops, emitted into `graph`; empty for plain ops.
+  std::function<std::vector<Value>(Graph& graph, const Node& node, std::span<const Value> inputs)> decompose;
+  // An op that only looks at its input's memory in another way: the output as a view of it, or nothing when the strides do not permit.
+  std::function<std::optional<Tensor>(const OpCall&, const Tensor& input, const Sizes& output_sizes)> view;
+  bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
+};
+
+// The ops that a graph may use. Filled by calls, then shared and unchanging.
+class OpRegistry {
+ public:
+  // Throws Error(kInvalidArgument) when the name is taken.
+  void add(OpDef op);
+  const OpDef* find(std::string_view name) const;
+  std::vector<std::string> names() const;  // sorted
+
+ private:
+  std::unordered_map<std::string, std::unique_ptr<OpDef>> ops_;
+};
+
+// Nodes in an order in which every value is produced before it is used. Not copyable: see clone.
+class Graph {
+ public:
+  explicit Graph(std::shared_ptr<const OpRegistry> ops, std::string name = "graph");
+  ~Graph();
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+
+  const std::string& name() const { return name_; }
+  const OpRegistry& ops() const { return *ops_; }
+  const std::shared_ptr<const OpRegistry>& shared_ops() const { return ops_; }
+
+  // Leaves. An input, parameter or state that exists already under this name is returned; its type must be the same.
+  Value input(std::string name, TensorType type) { return leaf(Leaf::kInput, std::move(name), std::move(type)); }
+  Value parameter(std::string path, TensorType type) { return leaf(Leaf::kParameter, std::move(path), std::move(type)); }
+  Value state(std::string name, TensorType type) { return leaf(Leaf::kState, std::move(name), std::move(type)); }
+  Value constant(HostTensor value, std::string name = "");
+  Value find(Leaf kind, std::string_view name) const;  // a null Value when there is none
+  std::vector<Value> leaves(Leaf kind) const;          // in order of creation
+  void set_type(Value leaf, TensorType type);          // of a leaf; types of what follows are inferred anew by infer_types
+  void infer_types();
+
+  // Adds a node at the insertion point (the end, unless set otherwise) and returns its outputs.
+  std::vector<Value> emit_all(std::string_view op, Attributes attributes, std::vector<Value> inputs);
+  Value emit(std::string_view op, Attributes attributes, std::vector<Value> inputs) {
+    return emit_all(op, std::move(attributes), std::move(inputs))[0];
+  }
+  Value emit(std::string_view op, std::vector<Value> inputs) { return emit(op, Attributes(), std::move(inputs)); }
+  void insert_before(Node* node);  // null: at the end
+
+  // Names a result; it survives all passes. An inner value may be marked, and one value under several names.
+  void mark_output(Value value, std::string name);
+  struct Output {
+    std::string name;
+    Value value;
+  };
+  const std::vector<Output>& outputs() const { return outputs_; }
+  void rename(Value value, std::string name);  // made unique
+
+  // Rewriting.
+  void replace_all_uses(Value from, Value to);  // outputs included
+  void set_input(Node& node, int index, Value value);
+  void erase(Node& node);  // its outputs must be without users
+  // Erases nodes without effect on outputs or state, and leaves without users (inputs stay). Returns the number of nodes erased.
+  int remove_dead();
+
+  // Nodes in order; a snapshot that stays valid while nodes are added, not when they are erased.
+  std::vector<Node*> nodes() const;
+  int num_nodes() const { return int(nodes_.size()); }
+
+  // Throws Error(kInternal) that names what is broken: order, types, users, foreign values, duplicate names.
+  void verify() const;
+  std::string to_text() const;
+  static Graph parse(std::string_view text, std::shared_ptr<const OpRegistry> ops);
+  Graph clone() const;
+  // Copies `other`'s nodes here, its leaves mapped by `leaves` (keyed by other's values); returns the images of its outputs.
+  std::vector<Value> inline_graph(const Graph& other, const std::unordered_map<std::string, Value>& leaves);
+
+ private:
+  friend class Value;
+  Value leaf(Leaf kind, std::string name, TensorType type);
+  Value add_value(std::string name, TensorType type);
+  std::string unique_name(std::string wanted);
+  void drop_value(Value value);
+  void drop_user(Value value, Node* node);
+
+  std::shared_ptr<const OpRegistry> ops_;
+  std::string name_;
+  std::list<std::unique_ptr<detail::ValueData>> values_;
+  std::unordered_map<std::string, Value> by_name_;
+  std::list<std::unique_ptr<Node>> nodes_;
+  std::vector<Output> outputs_;
+  Node* insertion_point_ = nullptr;
+  int64_t next_number_ = 0;
+};
+
+}  // namespace headrace
+
+template <>
+struct std::hash<headrace::Value> {
+  size_t operator()(const headrace::Value& v) const { return std::hash<const void*>()(v.data_); }
+};

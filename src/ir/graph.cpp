@@ -1,0 +1,324 @@
+#include "headrace/graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/error.h"
+#include "ir/value_data.h"
+
+namespace headrace {
+
+Graph& Value::graph() const { return *data_->graph; }
+const std::string& Value::name() const { return data_->name; }
+const TensorType& Value::type() const { return data_->type; }
+Leaf Value::leaf() const { return data_->leaf; }
+Node* Value::producer() const { return data_->producer; }
+int Value::output_index() const { return data_->output_index; }
+const std::vector<Node*>& Value::users() const { return data_->users; }
+const HostTensor& Value::constant() const { return data_->constant; }
+bool Value::is_output() const {
+  const auto& outputs = data_->graph->outputs();
+  return std::any_of(outputs.begin(), outputs.end(), [&](const Graph::Output& o) { return o.value == *this; });
+}
+
+void OpCall::reject(const std::string& message) const {
+  std::string types;
+  for (const TensorType& t : inputs) types += (types.empty() ? "" : ", ") + t.to_string();
+  invalid("{}({}): {}", op.name, types, message);
+}
+
+void OpRegistry::add(OpDef op) {
+  if (op.name.empty() || !op.infer) invalid("op '{}': an op needs a name and a shape rule", op.name);
+  std::string name = op.name;
+  if (!ops_.emplace(name, std::make_unique<OpDef>(std::move(op))).second) invalid("op '{}' is already registered", name);
+}
+
+const OpDef* OpRegistry::find(std::string_view name) const {
+  const auto it = ops_.find(std::string(name));
+  return it == ops_.end() ? nullptr : it->second.get();
+}
+
+std::vector<std::string> OpRegistry::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, op] : ops_) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Graph::Graph(std::shared_ptr<const OpRegistry> ops, std::string name) : ops_(std::move(ops)), name_(std::move(name)) {}
+Graph::~Graph() = default;
+
+Graph::Graph(Graph&& other) noexcept { *this = std::move(other); }
+
+Graph& Graph::operator=(Graph&& other) noexcept {
+  ops_ = std::move(other.ops_);
+  name_ = std::move(other.name_);
+  values_ = std::move(other.values_);
+  by_name_ = std::move(other.by_name_);
+  nodes_ = std::move(other.nodes_);
+  outputs_ = std::move(other.outputs_);
+  insertion_point_ = other.insertion_point_;
+  next_number_ = other.next_number_;
+  for (auto& v : values_) v->graph = this;
+  for (auto& n : nodes_) n->graph_ = this;
+  return *this;
+}
+
+std::string Graph::unique_name(std::string wanted) {
+  if (!wanted.empty() && !by_name_.count(wanted)) return wanted;
+  const std::string stem = wanted.empty() ? "" : wanted + "_";
+  std::string name;
+  do name = stem + std::to_string(next_number_++);
+  while (by_name_.count(name));
+  return name;
+}
+
+Value Graph::add_value(std::string name, TensorType type) {
+  auto data = std::make_unique<detail::ValueData>();
+  data->graph = this;
+  data->name = unique_name(std::move(name));
+  data->type = std::move(type);
+  values_.push_back(std::move(data));
+  values_.back()->position = std::prev(values_.end());
+  const Value value(values_.back().get());
+  by_name_[value.name()] = value;
+  return value;
+}
+
+Value Graph::leaf(Leaf kind, std::string name, TensorType type) {
+  if (name.empty()) invalid("an input, parameter or state needs a name");
+  if (const auto it = by_name_.find(name); it != by_name_.end() && it->second.leaf() == kind) {
+    if (it->second.type() != type)
+      invalid("'{}' was declared as {} and is now declared as {}", name, it->second.type().to_string(), type.to_string());
+    return it->second;
+  } else if (it != by_name_.end()) {
+    invalid("the name '{}' is taken by another kind of value", name);
+  }
+  const Value value = add_value(std::move(name), std::move(type));
+  value.data_->leaf = kind;
+  return value;
+}
+
+Value Graph::constant(HostTensor tensor, std::string name) {
+  TensorType type{tensor.view().dtype, {}};
+  for (int64_t size : tensor.view().sizes) type.shape.push_back(size);
+  const Value value = add_value(std::move(name), std::move(type));
+  value.data_->leaf = Leaf::kConstant;
+  value.data_->constant = std::move(tensor);
+  return value;
+}
+
+Value Graph::find(Leaf kind, std::string_view name) const {
+  const auto it = by_name_.find(std::string(name));
+  return it != by_name_.end() && it->second.leaf() == kind ? it->second : Value();
+}
+
+std::vector<Value> Graph::leaves(Leaf kind) const {
+  std::vector<Value> found;
+  for (const auto& v : values_)
+    if (v->leaf == kind) found.push_back(Value(v.get()));
+  return found;
+}
+
+void Graph::set_type(Value leaf, TensorType type) {
+  if (leaf.producer()) invalid("the type of '{}' follows from the node that produces it", leaf.name());
+  leaf.data_->type = std::move(type);
+}
+
+namespace {
+
+std::vector<TensorType> types_of(const std::vector<Value>& values) {
+  std::vector<TensorType> types;
+  for (const Value& v : values) types.push_back(v.type());
+  return types;
+}
+
+}  // namespace
+
+void Graph::infer_types() {
+  for (const auto& node : nodes_) {
+    const std::vector<TensorType> inputs = types_of(node->inputs_);
+    std::vector<TensorType> outputs = node->op_->infer({*node->op_, node->attributes_, inputs});
+    for (size_t i = 0; i < node->outputs_.size(); ++i) node->outputs_[i].data_->type = std::move(outputs.at(i));
+  }
+}
+
+std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attributes, std::vector<Value> inputs) {
+  const OpDef* op = ops_->find(op_name);
+  if (!op) fail(ErrorCode::kNotFound, "graph '{}': there is no op '{}'", name_, printable(op_name));
+  for (const Value& v : inputs) {
+    if (!v) invalid("{}: operand {} is an empty Value", op_name, &v - inputs.data());
+    if (v.data_->graph != this) invalid("{}: operand '{}' belongs to another graph", op_name, v.name());
+  }
+  if (op->attributes && !attributes.type()) attributes = Attributes(op->attributes, {});
+  if (op->attributes != attributes.type()) invalid("{}: attributes of another op's type", op_name);
+  const int count = int(inputs.size());
+  const std::vector<TensorType> input_types = types_of(inputs);
+  const OpCall call{*op, attributes, input_types};
+  if (count < op->min_inputs || count > op->max_inputs)
+    call.reject(op->min_inputs == op->max_inputs ? fmt::format("wants {} operands, has {}", op->min_inputs, count)
+                                                 : fmt::format("wants {} to {} operands, has {}", op->min_inputs, op->max_inputs, count));
+  std::vector<TensorType> output_types = op->infer(call);
+
+  auto node = std::make_unique<Node>();
+  node->graph_ = this;
+  node->op_ = op;
+  node->attributes_ = std::move(attributes);
+  node->inputs_ = std::move(inputs);
+  for (const Value& v : node->inputs_) v.data_->users.push_back(node.get());
+  for (size_t i = 0; i < output_types.size(); ++i) {
+    const Value out = add_value("", std::move(output_types[i]));
+    out.data_->producer = node.get();
+    out.data_->output_index = int(i);
+    node->outputs_.push_back(out);
+  }
+  std::vector<Value> outputs = node->outputs_;
+  const auto where = insertion_point_ ? insertion_point_->position_ : nodes_.end();
+  const auto at = nodes_.insert(where, std::move(node));
+  (*at)->position_ = at;
+  return outputs;
+}
+
+void Graph::insert_before(Node* node) { insertion_point_ = node; }
+
+void Graph::mark_output(Value value, std::string name) {
+  if (!value || &value.graph() != this) invalid("output '{}': the value belongs to another graph", name);
+  for (const Output& o : outputs_)
+    if (o.name == name) invalid("graph '{}' already has an output '{}'", name_, name);
+  outputs_.push_back({std::move(name), value});
+}
+
+void Graph::rename(Value value, std::string name) {
+  if (value.name() == name) return;
+  by_name_.erase(value.name());
+  value.data_->name = unique_name(std::move(name));
+  by_name_[value.name()] = value;
+}
+
+void Graph::drop_user(Value value, Node* node) {
+  auto& users = value.data_->users;
+  users.erase(std::find(users.begin(), users.end(), node));
+}
+
+void Graph::replace_all_uses(Value from, Value to) {
+  if (from == to) return;
+  for (Node* user : from.data_->users) {
+    for (Value& input : user->inputs_)
+      if (input == from) {
+        input = to;
+        to.data_->users.push_back(user);
+        break;  // one operand for each entry in users
+      }
+  }
+  from.data_->users.clear();
+  for (Output& o : outputs_)
+    if (o.value == from) o.value = to;
+}
+
+void Graph::set_input(Node& node, int index, Value value) {
+  drop_user(node.inputs_[index], &node);
+  node.inputs_[index] = value;
+  value.data_->users.push_back(&node);
+}
+
+void Graph::drop_value(Value value) {
+  by_name_.erase(value.name());
+  values_.erase(value.data_->position);
+}
+
+void Graph::erase(Node& node) {
+  for (const Value& out : node.outputs_)
+    if (!out.users().empty() || out.is_output()) fail(ErrorCode::kInternal, "{}: its result '{}' is still in use", node.op().name, out.name());
+  for (const Value& in : node.inputs_) drop_user(in, &node);
+  for (const Value& out : node.outputs_) drop_value(out);
+  if (insertion_point_ == &node) insertion_point_ = nullptr;
+  nodes_.erase(node.position_);
+}
+
+int Graph::remove_dead() {
+  std::unordered_set<Value> wanted;
+  for (const Output& o : outputs_) wanted.insert(o.value);
+  int removed = 0;
+  for (auto it = nodes_.end(); it != nodes_.begin();) {  // backwards, so that users go before producers
+    Node& node = **--it;
+    const bool live = node.op().writes_state ||
+                      std::any_of(node.outputs_.begin(), node.outputs_.end(), [&](Value v) { return !v.users().empty() || wanted.count(v); });
+    if (live) continue;
+    ++it;  // erase invalidates the node's own position only
+    erase(node);
+    ++removed;
+  }
+  for (auto it = values_.begin(); it != values_.end();) {
+    const Value value((it++)->get());
+    if (value.leaf() != Leaf::kNone && value.leaf() != Leaf::kInput && value.users().empty() && !wanted.count(value)) drop_value(value);
+  }
+  return removed;
+}
+
+std::vector<Node*> Graph::nodes() const {
+  std::vector<Node*> all;
+  all.reserve(nodes_.size());
+  for (const auto& node : nodes_) all.push_back(node.get());
+  return all;
+}
+
+void Graph::verify() const {
+  const auto broken = [&](const std::string& what) { fail(ErrorCode::kInternal, "graph '{}' is broken: {}", name_, what); };
+  std::unordered_set<Value> defined;
+  std::unordered_map<Value, int> uses;
+  for (const auto& v : values_) {
+    const Value value(v.get());
+    if (v->graph != this) broken(fmt::format("value '{}' belongs to another graph", v->name));
+    if ((v->leaf == Leaf::kNone) != (v->producer != nullptr)) broken(fmt::format("value '{}' is neither leaf nor result", v->name));
+    const auto it = by_name_.find(v->name);
+    if (it == by_name_.end() || it->second != value) broken(fmt::format("the name '{}' is not unique", v->name));
+    if (v->leaf != Leaf::kNone) defined.insert(value);
+  }
+  for (const auto& node : nodes_) {
+    for (const Value& in : node->inputs_) {
+      if (!defined.count(in)) broken(fmt::format("{} reads '{}' before it is produced", node->op().name, in.name()));
+      ++uses[in];
+    }
+    const std::vector<TensorType> inputs = types_of(node->inputs_);
+    const std::vector<TensorType> types = node->op_->infer({*node->op_, node->attributes_, inputs});
+    if (types != types_of(node->outputs_)) broken(fmt::format("the types of {}'s results do not follow from its operands", node->op().name));
+    for (const Value& out : node->outputs_) defined.insert(out);
+  }
+  for (const auto& v : values_)
+    if (int(v->users.size()) != uses[Value(v.get())]) broken(fmt::format("the list of users of '{}' is wrong", v->name));
+  for (const Output& o : outputs_)
+    if (!defined.count(o.value)) broken(fmt::format("output '{}' is not produced", o.name));
+}
+
+std::vector<Value> Graph::inline_graph(const Graph& other, const std::unordered_map<std::string, Value>& leaves) {
+  std::unordered_map<Value, Value> image;
+  for (const auto& v : other.values_) {
+    const Value value(v.get());
+    if (v->leaf == Leaf::kNone) continue;
+    if (const auto it = leaves.find(v->name); it != leaves.end()) image[value] = it->second;
+    else if (v->leaf == Leaf::kConstant) image[value] = constant(v->constant, v->name);
+    else image[value] = leaf(v->leaf, v->name, v->type);
+  }
+  for (const auto& node : other.nodes_) {
+    std::vector<Value> inputs;
+    for (const Value& in : node->inputs_) inputs.push_back(image.at(in));
+    const std::vector<Value> outputs = emit_all(node->op().name, node->attributes_, std::move(inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      image[node->outputs_[i]] = outputs[i];
+      const std::string& name = node->outputs_[i].name();
+      if (!name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]))) rename(outputs[i], name);
+    }
+  }
+  std::vector<Value> results;
+  for (const Output& o : other.outputs_) results.push_back(image.at(o.value));
+  return results;
+}
+
+Graph Graph::clone() const {
+  Graph copy(ops_, name_);
+  const std::vector<Value> results = copy.inline_graph(*this, {});
+  for (size_t i = 0; i < results.size(); ++i) copy.mark_output(results[i], outputs_[i].name);
+  return copy;
+}
+
+}  // namespace headrace

@@ -1,0 +1,122 @@
+#include "headrace/graph.h"
+
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+struct Scale {
+  float by = 1;
+  std::string note;
+  std::vector<int64_t> list;
+  void fields(auto&& f) { f("by", by), f("note", note), f("list", list); }
+};
+
+std::shared_ptr<const OpRegistry> test_ops() {
+  auto ops = std::make_shared<OpRegistry>();
+  const auto same = [](const OpCall& c) {
+    for (const TensorType& t : c.inputs) c.want(t == c.input(0), "operands of one type are wanted");
+    return std::vector<TensorType>{c.input(0)};
+  };
+  ops->add({.name = "add", .min_inputs = 2, .max_inputs = 2, .infer = same});
+  ops->add({.name = "scale", .attributes = &attribute_type<Scale>(), .min_inputs = 1, .max_inputs = 1, .infer = same});
+  ops->add({.name = "two", .min_inputs = 1, .max_inputs = 1, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0), c.input(0)}; }});
+  ops->add({.name = "write", .min_inputs = 2, .max_inputs = 2, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0)}; }, .writes_state = true});
+  return ops;
+}
+
+const TensorType kRow{DType::kF32, {Dim::symbol("tokens"), 4}};
+
+TEST(Graph, PrintsToTextAndParsesBackUnchanged) {
+  Graph g(test_ops(), "g");
+  const Value x = g.input("x", kRow), w = g.parameter("layers.0.weight", kRow), odd = g.parameter("odd name \"q\"", kRow);
+  const float values[] = {0.5f, 1e-5f, -3, 1.0f / 3};
+  const Value c = g.constant(HostTensor(DType::kF32, {4}, std::span<const float>(values)), "c");
+  const Value s = g.emit("scale", Scale{.by = 0.1f, .note = "a \"b\"\\\n", .list = {1, -2}}, {g.emit("add", {x, w})});
+  g.rename(s, "scaled");
+  const std::vector<Value> two = g.emit_all("two", {}, {g.emit("add", {s, odd})});
+  g.mark_output(two[1], "y");
+  g.mark_output(c, "constant");
+  g.verify();
+  const std::string text = g.to_text();
+  EXPECT_EQ(Graph::parse(text, test_ops()).to_text(), text);
+  EXPECT_EQ(g.clone().to_text(), text) << "a clone is the same graph";
+}
+
+TEST(Graph, UsersFollowEveryRewrite) {
+  Graph g(test_ops());
+  const Value x = g.input("x", kRow);
+  const Value a = g.emit("add", {x, x}), b = g.emit("scale", {a}), c = g.emit("add", {a, b});
+  g.mark_output(c, "c");
+  EXPECT_EQ(a.users().size(), 2u);
+  g.insert_before(b.producer());
+  const Value d = g.emit("scale", {x});
+  g.replace_all_uses(a, d);
+  g.verify();
+  EXPECT_TRUE(a.users().empty());
+  EXPECT_EQ(d.users().size(), 2u);
+  EXPECT_EQ(g.remove_dead(), 1);
+  g.verify();
+  EXPECT_EQ(g.num_nodes(), 3);
+  EXPECT_THROW(g.erase(*b.producer()), Error) << "it is still in use";
+}
+
+TEST(Graph, DeadNodesGoButEffectsAndMarkedValuesStay) {
+  Graph g(test_ops());
+  const Value x = g.input("x", kRow), s = g.state("s", kRow), p = g.parameter("p", kRow);
+  g.emit("add", {x, p});
+  g.emit("write", {x, s});
+  g.mark_output(g.emit("scale", {x}), "marked");
+  EXPECT_EQ(g.remove_dead(), 1);
+  EXPECT_EQ(g.num_nodes(), 2);
+  EXPECT_FALSE(g.find(Leaf::kParameter, "p"));
+  EXPECT_TRUE(g.find(Leaf::kState, "s"));
+}
+
+TEST(Graph, MistakesAreErrorsThatNameTheOpAndTheTypes) {
+  Graph g(test_ops()), other(test_ops());
+  const Value x = g.input("x", kRow), y = g.input("y", {DType::kF16, {4}});
+  const auto message = [](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message([&] { g.emit("add", {x, y}); }), "add(f32[tokens, 4], f16[4]): operands of one type are wanted");
+  EXPECT_NE(message([&] { g.emit("add", {x}); }).find("wants 2 operands, has 1"), std::string::npos);
+  EXPECT_NE(message([&] { g.emit("nope", {x}); }).find("no op 'nope'"), std::string::npos);
+  EXPECT_NE(message([&] { g.emit("scale", {other.input("x", kRow)}); }).find("another graph"), std::string::npos);
+  EXPECT_NE(message([&] { g.input("x", {DType::kF16, {1}}); }).find("declared as f32[tokens, 4]"), std::string::npos);
+  EXPECT_EQ(g.num_nodes(), 0) << "a failed emit leaves nothing behind";
+  g.verify();
+}
+
+TEST(Graph, TheParserAnswersGarbageWithALineNumber) {
+  const char* cases[] = {
+      "", "graph", "graph g", "graph g {", "graph g { input %x }", "graph g { input %x : f99[1] }", "graph g { input %x : f32[1",
+      "graph g { %y = add(%x, %x) }", "graph g { input %x : f32[2]\n input %x : f32[2] }", "graph g { input %x : f32[2]\n %y = nope(%x) }",
+      "graph g { input %x : f32[2]\n %y = scale(%x) {by=abc} }", "graph g { input %x : f32[2]\n %y = scale(%x) {what=1} }",
+      "graph g { input %x : f32[2]\n %y, %z = scale(%x) }", "graph g { input %x : f32[2]\n %y = scale(%x) : f32[3] }",
+      "graph g { const %c : f32[3] = [1, 2] }", "graph g { const %c : f32[4611686018427387904, 8] = [] }", "graph g { } x",
+      "graph g { input %\"x : f32[1] }", "graph g { input %x : q8_0[3]\n const %c : q8_0[1] = [1] }"};
+  for (const char* text : cases) {
+    try {
+      Graph::parse(text, test_ops());
+      ADD_FAILURE() << "no error for: " << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("graph text, line "), std::string::npos) << text << ": " << e.what();
+    }
+  }
+}
+
+TEST(Attributes, OnlyChangedFieldsArePrinted) {
+  EXPECT_TRUE(Attributes(Scale{}).changed_fields().empty());
+  EXPECT_EQ(Attributes(Scale{.by = 2}).changed_fields().size(), 1u);
+  EXPECT_EQ(Attributes(Scale{.by = 2}), Attributes(Scale{.by = 2}));
+  EXPECT_FALSE(Attributes(Scale{.by = 2}) == Attributes(Scale{}));
+}
+
+}  // namespace
+}  // namespace headrace

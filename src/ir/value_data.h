@@ -1,0 +1,20 @@
+// What a Value points at. Internal to src/ir.
+#pragma once
+
+#include "headrace/graph.h"
+
+namespace headrace::detail {
+
+struct ValueData {
+  Graph* graph = nullptr;
+  std::string name;
+  TensorType type;
+  Leaf leaf = Leaf::kNone;
+  Node* producer = nullptr;
+  int output_index = 0;
+  std::vector<Node*> users;
+  HostTensor constant;
+  std::list<std::unique_ptr<ValueData>>::iterator position;
+};
+
+}  // namespace headrace::detail
