@@ -1,0 +1,59 @@
+// 16 floats in an AVX-512 register. Included inside a namespace: see simd.h.
+
+struct F32 {
+  static constexpr int kLanes = 16;
+  __m512 v;
+};
+struct Mask {
+  __mmask16 v;
+};
+
+inline __mmask16 first_lanes(int n) { return __mmask16((1u << n) - 1u); }
+
+inline F32 zero() { return {_mm512_setzero_ps()}; }
+inline F32 broadcast(float f) { return {_mm512_set1_ps(f)}; }
+
+inline F32 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+inline F32 load(const float* p, int n) { return {_mm512_maskz_loadu_ps(first_lanes(n), p)}; }
+inline F32 load(const Half* p) { return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))}; }
+inline F32 load(const Half* p, int n) { return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first_lanes(n), p))}; }
+inline F32 bf16_to_f32(__m256i bits) { return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))}; }
+inline F32 load(const BFloat16* p) { return bf16_to_f32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+inline F32 load(const BFloat16* p, int n) { return bf16_to_f32(_mm256_maskz_loadu_epi16(first_lanes(n), p)); }
+
+inline __m256i f32_to_f16(F32 x) { return _mm512_cvtps_ph(x.v, _MM_FROUND_TO_NEAREST_INT); }
+// Not vcvtneps2bf16, which flushes denormals.
+inline __m256i f32_to_bf16(F32 x) {
+  const __m512i bits = _mm512_castps_si512(x.v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 nan = _mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q);
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, nan, quiet), 16));
+}
+inline void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
+inline void store(float* p, F32 x, int n) { _mm512_mask_storeu_ps(p, first_lanes(n), x.v); }
+inline void store(Half* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_f16(x)); }
+inline void store(Half* p, F32 x, int n) { _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_f16(x)); }
+inline void store(BFloat16* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_bf16(x)); }
+inline void store(BFloat16* p, F32 x, int n) { _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_bf16(x)); }
+
+inline F32 operator+(F32 a, F32 b) { return {_mm512_add_ps(a.v, b.v)}; }
+inline F32 operator-(F32 a, F32 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+inline F32 operator*(F32 a, F32 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+inline F32 operator/(F32 a, F32 b) { return {_mm512_div_ps(a.v, b.v)}; }
+inline F32 operator-(F32 a) { return {_mm512_xor_ps(a.v, _mm512_set1_ps(-0.0f))}; }
+inline F32 fma(F32 a, F32 b, F32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+inline F32 max(F32 a, F32 b) { return {_mm512_max_ps(a.v, b.v)}; }
+inline F32 min(F32 a, F32 b) { return {_mm512_min_ps(a.v, b.v)}; }
+inline F32 abs(F32 a) { return {_mm512_abs_ps(a.v)}; }
+inline F32 sqrt(F32 a) { return {_mm512_sqrt_ps(a.v)}; }
+inline F32 round(F32 a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+inline Mask less(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+inline F32 select(Mask m, F32 a, F32 b) { return {_mm512_mask_mov_ps(b.v, m.v, a.v)}; }
+inline F32 exp2_int(F32 n) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23))};
+}
+
+inline float reduce_add(F32 x) { return _mm512_reduce_add_ps(x.v); }
+inline float reduce_max(F32 x) { return _mm512_reduce_max_ps(x.v); }
