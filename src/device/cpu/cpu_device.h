@@ -1,0 +1,39 @@
+// The CPU as a device: a team of threads that goes through a list of launches together, one barrier after each.
+#pragma once
+
+#include "core/thread_pool.h"
+#include "device/cpu/cpu_features.h"
+#include "device/device.h"
+
+namespace headrace {
+
+// A kernel that a team of threads runs together: every thread calls run. Must not throw.
+class CpuKernel : public Kernel {
+ public:
+  virtual void run(Team& team, const Launch& launch) const = 0;
+};
+
+struct CpuOptions {
+  int num_threads = 0;            // 0: one per core
+  std::optional<CpuIsa> isa;      // nothing: best_cpu_isa()
+};
+
+class CpuDevice : public Device {
+ public:
+  explicit CpuDevice(const CpuOptions& options = {});
+  DeviceKind kind() const override { return DeviceKind::kCpu; }
+  std::string name() const override;
+  std::string fingerprint() const override;
+  Buffer allocate(size_t bytes) override;
+  std::unique_ptr<Stream> make_stream() override;
+
+  CpuIsa isa() const { return isa_; }
+  // Shared by the device's streams: one region at a time.
+  ThreadPool& pool() { return pool_; }
+
+ private:
+  CpuIsa isa_;
+  ThreadPool pool_;
+};
+
+}  // namespace headrace

@@ -1,0 +1,45 @@
+#include <gtest/gtest.h>
+
+#include "device/cpu/cpu_device.h"
+#include "device/null/null_device.h"
+
+namespace headrace {
+namespace {
+
+class AddOne : public CpuKernel {
+ public:
+  void run(Team& team, const Launch& launch) const override {
+    const auto [begin, end] = team.share(launch.inputs[0].numel());
+    for (int64_t i = begin; i < end; ++i) launch.outputs[0].as<float>()[i] = launch.inputs[0].as<float>()[i] + 1;
+  }
+  std::string description() const override { return "add_one"; }
+};
+
+TEST(CpuStream, RunsLaunchesInOrderWithABarrierBetween) {
+  CpuDevice device({.num_threads = 2});
+  const Buffer a = device.allocate(1000 * 4), b = device.allocate(1000 * 4);
+  const Tensor x = Tensor::contiguous(a.data(), DType::kF32, {1000}), y = Tensor::contiguous(b.data(), DType::kF32, {1000});
+  const AddOne kernel;
+  std::vector<Launch> launches;
+  for (int i = 0; i < 50; ++i) launches.push_back({&kernel, {i % 2 ? y : x}, {i % 2 ? x : y}});
+  device.make_stream()->run(launches);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(x.as<float>()[i], 50);
+}
+
+TEST(NullDevice, RemembersWhatItWasAskedToDo) {
+  NullDevice device;
+  const Buffer memory = device.allocate(16);
+  const AddOne kernel;
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  const float value = 3;
+  stream->copy_to_device(memory.data(), &value, 4);
+  stream->run(std::vector<Launch>{{&kernel, {}, {}}});
+  float back = 0;
+  stream->copy_to_host(&back, memory.data(), 4);
+  ASSERT_EQ(device.calls().size(), 4u);
+  EXPECT_EQ(device.calls()[2].description, "add_one");
+  EXPECT_EQ(back, 3);
+}
+
+}  // namespace
+}  // namespace headrace
