@@ -1,5 +1,7 @@
 #include "core/dtype.h"
 
+#include <algorithm>
+
 namespace headrace {
 namespace {
 
@@ -20,14 +22,17 @@ std::optional<DType> parse_dtype(std::string_view name) {
 }
 
 std::optional<int64_t> checked_bytes(DType dtype, std::span<const int64_t> sizes) {
-  int64_t count = 1;
-  for (int64_t size : sizes)
-    if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+  int64_t count = 1;  // as if no size were 0, so that strides cannot overflow either
+  bool empty = false;
+  for (int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(count, std::max<int64_t>(size, 1), &count)) return std::nullopt;
+    empty = empty || size == 0;
+  }
   const DTypeInfo& i = info(dtype);
   if (i.block_elements > 1 && (sizes.empty() || sizes.back() % i.block_elements != 0)) return std::nullopt;
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count / i.block_elements, int64_t{i.block_bytes}, &bytes)) return std::nullopt;
-  return bytes;
+  return empty ? 0 : bytes;
 }
 
 }  // namespace headrace

@@ -1,5 +1,7 @@
 #include "core/json.h"
 
+#include <unordered_set>
+
 #include "core/mapped_file.h"
 
 namespace headrace {
@@ -31,9 +33,9 @@ std::string checked(std::string_view text, std::string_view where) {
 }
 
 template <typename J>
-J parse(std::string_view text, std::string_view where) {
+J parse(std::string_view text, std::string_view where, const typename J::parser_callback_t& callback = nullptr) {
   try {
-    return J::parse(checked(text, where));
+    return J::parse(checked(text, where), callback);
   } catch (const nlohmann::json::exception& e) {
     invalid("{}: not valid JSON: {}", where, printable(e.what(), 200));
   }
@@ -43,6 +45,18 @@ J parse(std::string_view text, std::string_view where) {
 
 Json parse_json(std::string_view text, std::string_view where) { return parse<Json>(text, where); }
 OrderedJson parse_ordered_json(std::string_view text, std::string_view where) { return parse<OrderedJson>(text, where); }
+
+Json parse_json_with_unique_keys(std::string_view text, std::string_view where) {
+  std::vector<std::unordered_set<std::string>> keys;  // of the objects that are open
+  return parse<Json>(text, where, [&](int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+      invalid("{}: the key '{}' occurs twice in one object", where, printable(parsed.get<std::string>()));
+    }
+    return true;
+  });
+}
 
 Json read_json_file(const std::string& path) { return parse_json(MappedFile::open(path)->text(), path); }
 

@@ -16,6 +16,8 @@ inline constexpr int kMaxJsonDepth = 128;
 // Accepts the bare words NaN, Infinity and -Infinity, which Python writes (as null, and as numbers beyond every finite one).
 Json parse_json(std::string_view text, std::string_view where);
 OrderedJson parse_ordered_json(std::string_view text, std::string_view where);
+// As parse_json, but a key that occurs twice in one object is an error: for files in which the second would hide the first.
+Json parse_json_with_unique_keys(std::string_view text, std::string_view where);
 Json read_json_file(const std::string& path);
 
 // The value at `key`, or nothing when it is absent or null. Throws when it has another type than T.

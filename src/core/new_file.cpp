@@ -1,0 +1,47 @@
+#include "core/new_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace headrace {
+
+NewFile::NewFile(std::string path) : path_(std::move(path)), partial_path_(fmt::format("{}.partial-{}", path_, ::getpid())) {
+  fd_ = ::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd_ < 0) invalid("{}: cannot be created: {}", path_, std::strerror(errno));
+}
+
+NewFile::~NewFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(partial_path_.c_str());
+}
+
+void NewFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  end_ = std::max(end_, offset + bytes.size());
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), off_t(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) invalid("{}: cannot be written at byte {}: {}", path_, offset, std::strerror(errno));
+    bytes = bytes.subspan(size_t(written));
+    offset += uint64_t(written);
+  }
+}
+
+void NewFile::commit() {
+  const int fd = std::exchange(fd_, -1);
+  const bool closed = ::close(fd) == 0;
+  if (closed && std::rename(partial_path_.c_str(), path_.c_str()) == 0) return;
+  const int error = errno;
+  ::unlink(partial_path_.c_str());
+  invalid("{}: cannot be put in place: {}", path_, std::strerror(error));
+}
+
+}  // namespace headrace

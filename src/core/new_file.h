@@ -1,0 +1,33 @@
+// A file that appears under its name only when it is complete: written beside it under another name, then renamed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace headrace {
+
+class NewFile {
+ public:
+  // Throws Error(kInvalidArgument) when the folder cannot be written to; so do the writes when the disk is full.
+  explicit NewFile(std::string path);
+  // Removes what was written, unless it was committed.
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  // Parts may come in any order; what is never written reads as zeros.
+  void write_at(uint64_t offset, std::span<const std::byte> bytes);
+  // At the end of what write_at and append have written.
+  void append(std::span<const std::byte> bytes) { write_at(end_, bytes); }
+  uint64_t end() const { return end_; }
+  // Replaces the file of that name, if there is one.
+  void commit();
+
+ private:
+  std::string path_, partial_path_;
+  int fd_ = -1;
+  uint64_t end_ = 0;
+};
+
+}  // namespace headrace
