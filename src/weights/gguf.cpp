@@ -347,4 +347,10 @@ void GgufFile::release(const GgufTensor& tensor) const {
   if (size_t(tensor.file) < files_.size()) files_[tensor.file]->drop(tensor.data);
 }
 
+std::optional<FileRange> GgufFile::locate(const GgufTensor& tensor) const {
+  if (size_t(tensor.file) >= files_.size()) return std::nullopt;
+  const MappedFile& file = *files_[tensor.file];
+  return FileRange{file.path(), uint64_t(tensor.data.data() - file.bytes().data()), tensor.data.size()};
+}
+
 }  // namespace headrace

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "core/mapped_file.h"
-#include "headrace/types.h"
+#include "weights/weight_source.h"
 
 namespace headrace {
 
@@ -60,6 +60,8 @@ class GgufFile {
   std::string metadata_only() const;
   // Drops a tensor's pages from this process; reading it again brings them back.
   void release(const GgufTensor& tensor) const;
+  // Nothing when the bytes are not a file's.
+  std::optional<FileRange> locate(const GgufTensor& tensor) const;
 
  private:
   const GgufValue* find(std::string_view key) const;

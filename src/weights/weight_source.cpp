@@ -1,0 +1,115 @@
+#include "weights/weight_source.h"
+
+#include <unordered_set>
+
+#include "core/error.h"
+#include "weights/tensor_names.h"
+
+namespace headrace {
+namespace {
+
+class MemoryWeights : public WeightSource {
+ public:
+  explicit MemoryWeights(std::map<std::string, HostTensor> tensors) : tensors_(std::move(tensors)) {}
+
+  std::string describe() const override { return "weights in memory"; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& [name, tensor] : tensors_) all.push_back(name);
+    return all;
+  }
+  bool contains(const std::string& name) const override { return tensors_.contains(name); }
+  std::optional<StoredType> find(const std::string& name) const override {
+    const auto it = tensors_.find(name);
+    if (it == tensors_.end()) return std::nullopt;
+    return StoredType{it->second.view().dtype, it->second.view().sizes};
+  }
+  Tensor read(const std::string& name) const override {
+    const auto it = tensors_.find(name);
+    if (it == tensors_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
+    return it->second.view();
+  }
+
+ private:
+  std::map<std::string, HostTensor> tensors_;
+};
+
+class RenamedWeights : public WeightSource {
+ public:
+  RenamedWeights(std::shared_ptr<const WeightSource> source, std::map<std::string, std::string> names)
+      : source_(std::move(source)), names_(std::move(names)) {}
+
+  std::string describe() const override { return source_->describe(); }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& [name, inner] : names_) all.push_back(name);
+    return all;
+  }
+  bool contains(const std::string& name) const override { return names_.contains(name); }
+  std::optional<StoredType> find(const std::string& name) const override {
+    const auto it = names_.find(name);
+    return it == names_.end() ? std::nullopt : source_->find(it->second);
+  }
+  Tensor read(const std::string& name) const override {
+    const auto it = names_.find(name);
+    if (it == names_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
+    return source_->read(it->second);
+  }
+  void release(const std::string& name) const override {
+    if (const auto it = names_.find(name); it != names_.end()) source_->release(it->second);
+  }
+  std::optional<FileRange> locate(const std::string& name) const override {
+    const auto it = names_.find(name);
+    return it == names_.end() ? std::nullopt : source_->locate(it->second);
+  }
+
+ private:
+  std::shared_ptr<const WeightSource> source_;
+  std::map<std::string, std::string> names_;
+};
+
+}  // namespace
+
+std::shared_ptr<WeightSource> memory_weights(std::map<std::string, HostTensor> tensors) {
+  return std::make_shared<MemoryWeights>(std::move(tensors));
+}
+
+std::shared_ptr<WeightSource> renamed_weights(std::shared_ptr<const WeightSource> source, std::map<std::string, std::string> names) {
+  return std::make_shared<RenamedWeights>(std::move(source), std::move(names));
+}
+
+std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> declared, const WeightSource& source) {
+  using Kind = WeightProblem::Kind;
+  std::vector<WeightProblem> problems;
+  std::unordered_set<std::string> wanted;
+  for (const DeclaredWeight& weight : declared) {
+    if (!wanted.insert(weight.name).second) continue;  // a shared parameter
+    try {
+      const std::optional<StoredType> found = source.find(weight.name);
+      if (!found) {
+        problems.push_back({Kind::kMissing, fmt::format("{}: missing; the model wants {}", weight.name, weight.sizes.to_string())});
+      } else if (!(found->sizes == weight.sizes)) {
+        problems.push_back({Kind::kMisshapen, fmt::format("{}: the checkpoint has {}, the model wants {}", weight.name, found->sizes.to_string(),
+                                                          weight.sizes.to_string())});
+      }
+    } catch (const Error& e) {
+      problems.push_back({Kind::kUnreadable, e.what()});
+    }
+  }
+  for (const std::string& name : source.names()) {
+    if (wanted.contains(name) || is_harmless_extra(name)) continue;
+    problems.push_back({Kind::kExtra, fmt::format("{}: not a parameter of this model", printable(name))});
+  }
+  return problems;
+}
+
+void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source) {
+  const std::vector<WeightProblem> problems = find_weight_problems(declared, source);
+  if (problems.empty()) return;
+  std::string text = fmt::format("{}: {} of its weights {} not fit the model that its configuration describes", source.describe(), problems.size(),
+                                 problems.size() == 1 ? "does" : "do");
+  for (const WeightProblem& problem : problems) text += "\n  " + problem.text;
+  invalid("{}\nIs the configuration from a model of another size or kind, or is a file of the checkpoint missing?", text);
+}
+
+}  // namespace headrace
