@@ -47,6 +47,13 @@ std::vector<int64_t> read_integers(const Tensor& t) {
   return values;
 }
 
+void write_integers(const Tensor& t, const std::vector<int64_t>& values) {
+  dispatch(t.dtype, [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) std::transform(values.begin(), values.end(), t.as<T>(), [](int64_t v) { return T(v); });
+    else fail(ErrorCode::kInternal, "integers are wanted, found {}", name(t.dtype));
+  });
+}
+
 void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs, const std::function<void(int64_t, std::span<const int64_t>)>& body) {
   std::vector<int64_t> offsets(inputs.size());
   const int64_t count = output.numel();
@@ -97,6 +104,12 @@ int normalize_axis(const OpCall& call, int64_t axis, int rank) {
   const int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank) call.reject(fmt::format("axis {} of a tensor with {} axes", axis, rank));
   return int(at);
+}
+
+AxisSplit::AxisSplit(const Sizes& sizes, int axis) {
+  for (int i = 0; i < axis; ++i) outer *= sizes[i];
+  length = sizes[axis];
+  for (int i = axis + 1; i < sizes.rank(); ++i) inner *= sizes[i];
 }
 
 }  // namespace headrace

@@ -7,30 +7,57 @@
 namespace headrace {
 namespace {
 
-std::vector<TensorType> infer(const OpCall& call) {
-  const TensorType &x = call.input(0), &weight = call.input(1);
+void want_normable(const OpCall& call, const TensorType& weight) {
+  const TensorType& x = call.input(0);
   call.want(is_float(x.dtype) && x.shape.rank() >= 1, "x is wanted as floats with at least one axis");
-  call.want(weight.shape == Shape{x.shape[-1]}, "the weight is wanted with the size of x's last axis");
-  return {x};
+  call.want(is_float(weight.dtype) && weight.shape == Shape{x.shape[-1]}, "the weight is wanted as floats, as many as x's last axis has");
 }
 
-void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
-  const std::vector<float> x = read_floats(in[0]), weight = read_floats(in[1]);
+std::vector<TensorType> infer(const OpCall& call) {
+  want_normable(call, call.input(1));
+  return {call.input(0)};
+}
+
+std::vector<TensorType> infer_add(const OpCall& call) {
+  want_normable(call, call.input(2));
+  call.want(call.input(0) == call.input(1), "x and y are wanted of one type");
+  return {call.input(0), call.input(0)};
+}
+
+std::vector<float> rms_norm(const RmsNorm& norm, const std::vector<float>& x, const std::vector<float>& weight) {
   const size_t hidden = weight.size();
   std::vector<float> y(x.size());
   for (size_t row = 0; row < x.size(); row += hidden) {
     float sum = 0;
     for (size_t i = 0; i < hidden; ++i) sum += x[row + i] * x[row + i];
-    const float scale = 1 / std::sqrt(sum / float(hidden) + call.as<RmsNorm>().eps);
-    for (size_t i = 0; i < hidden; ++i) y[row + i] = x[row + i] * scale * weight[i];
+    const float scale = 1 / std::sqrt(sum / float(hidden) + norm.eps);
+    for (size_t i = 0; i < hidden; ++i) y[row + i] = x[row + i] * scale * (norm.weight_offset + weight[i]);
   }
-  write_floats(out[0], y);
+  return y;
+}
+
+void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
+  write_floats(out[0], rms_norm(call.as<RmsNorm>(), read_floats(in[0]), read_floats(in[1])));
+}
+
+void reference_add(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
+  std::vector<float> x = read_floats(in[0]), y = read_floats(in[1]);
+  for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+  write_floats(out[0], x);
+  write_floats(out[1], rms_norm(call.as<RmsNorm>(), read_floats(out[0]), read_floats(in[2])));
+}
+
+std::vector<Value> decompose_add(Graph& graph, const Node& node, std::span<const Value> in) {
+  const Value sum = graph.emit("add", {in[0], in[1]});
+  return {sum, graph.emit("rms_norm", node.attributes(), {sum, in[2]})};
 }
 
 }  // namespace
 
 void register_rms_norm(OpRegistry& ops) {
   ops.add({.name = "rms_norm", .attributes = &attribute_type<RmsNorm>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
+  ops.add({.name = "add_rms_norm", .attributes = &attribute_type<RmsNorm>(), .min_inputs = 3, .max_inputs = 3,
+           .infer = infer_add, .reference = reference_add, .decompose = decompose_add});
 }
 
 }  // namespace headrace

@@ -1,0 +1,16 @@
+// Arithmetic on two tensors, element by element, with PyTorch's broadcasting and type promotion.
+//   add sub mul div pow maximum minimum (x, y) -> the promoted type
+// div of integers gives f32; maximum and minimum give NaN when either operand is NaN. Integers wrap around.
+#pragma once
+
+#include "ops/kernel.h"
+
+namespace headrace {
+
+enum class BinaryFunction { kAdd, kSub, kMul, kDiv, kPow, kMaximum, kMinimum };
+inline constexpr std::string_view kBinaryNames[] = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
+
+void register_binary(OpRegistry& ops);
+void register_binary_cpu(KernelRegistry& kernels);
+
+}  // namespace headrace

@@ -1,0 +1,53 @@
+// Table of contents: every op that Headrace knows.
+#include "ops/ops.h"
+
+#include "ops/binary/binary.h"
+#include "ops/cast/cast.h"
+#include "ops/concat/concat.h"
+#include "ops/embedding/embedding.h"
+#include "ops/gated/gated.h"
+#include "ops/index_select/index_select.h"
+#include "ops/layer_norm/layer_norm.h"
+#include "ops/matmul/matmul.h"
+#include "ops/reduce/reduce.h"
+#include "ops/rms_norm/rms_norm.h"
+#include "ops/rope/rope.h"
+#include "ops/softmax/softmax.h"
+#include "ops/unary/unary.h"
+#include "ops/views/views.h"
+#include "ops/where/where.h"
+
+namespace headrace {
+
+void register_ops(OpRegistry& ops) {
+  // Element by element.
+  register_binary(ops);  // add sub mul div pow maximum minimum
+  register_unary(ops);   // neg abs square relu exp log sqrt rsqrt tanh sigmoid silu erf sin cos gelu
+  register_cast(ops);
+  register_where(ops);
+  register_gated(ops);
+  // Along an axis.
+  register_softmax(ops);
+  register_reduce(ops);      // sum mean max min argmax cumsum
+  register_rms_norm(ops);    // and add_rms_norm
+  register_layer_norm(ops);  // and add_layer_norm
+  // Arrangement and choice.
+  register_views(ops);  // view permute slice expand
+  register_concat(ops);
+  register_index_select(ops);
+  register_embedding(ops);
+  // Products and positions.
+  register_matmul(ops);
+  register_rope(ops);  // and rope_table
+}
+
+std::shared_ptr<const OpRegistry> builtin_ops() {
+  static const std::shared_ptr<const OpRegistry> ops = [] {
+    auto made = std::make_shared<OpRegistry>();
+    register_ops(*made);
+    return made;
+  }();
+  return ops;
+}
+
+}  // namespace headrace

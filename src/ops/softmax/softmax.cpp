@@ -1,0 +1,37 @@
+#include "ops/softmax/softmax.h"
+
+#include <cmath>
+#include <limits>
+
+#include "ops/reference.h"
+
+namespace headrace {
+namespace {
+
+std::vector<TensorType> infer(const OpCall& call) {
+  call.want(is_float(call.input(0).dtype), "x is wanted as floats");
+  normalize_axis(call, call.as<Softmax>().axis, call.input(0).shape.rank());
+  return {call.input(0)};
+}
+
+void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
+  const AxisSplit split(in[0].sizes, normalize_axis(call, call.as<Softmax>().axis, in[0].rank()));
+  std::vector<float> x = read_floats(in[0]);
+  for (int64_t o = 0; o < split.outer; ++o)
+    for (int64_t n = 0; n < split.inner; ++n) {
+      const auto at = [&](int64_t i) -> float& { return x[size_t((o * split.length + i) * split.inner + n)]; };
+      float max = -std::numeric_limits<float>::infinity(), sum = 0;
+      for (int64_t i = 0; i < split.length; ++i) max = std::max(max, at(i));
+      for (int64_t i = 0; i < split.length; ++i) sum += at(i) = std::exp(at(i) - max);
+      for (int64_t i = 0; i < split.length; ++i) at(i) /= sum;
+    }
+  write_floats(out[0], x);
+}
+
+}  // namespace
+
+void register_softmax(OpRegistry& ops) {
+  ops.add({.name = "softmax", .attributes = &attribute_type<Softmax>(), .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference});
+}
+
+}  // namespace headrace

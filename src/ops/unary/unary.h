@@ -1,0 +1,25 @@
+// Functions of one tensor, element by element, as in PyTorch.
+//   neg abs square relu (x) -> x's type
+//   exp log sqrt rsqrt tanh sigmoid silu erf sin cos (x), gelu(x) {tanh} -> x's type, or f32 when x holds integers
+#pragma once
+
+#include "ops/kernel.h"
+
+namespace headrace {
+
+enum class UnaryFunction {
+  kNeg, kAbs, kSquare, kRelu, kExp, kLog, kSqrt, kRsqrt, kTanh, kSigmoid, kSilu, kErf, kSin, kCos, kGeluErf, kGeluTanh,
+};
+// Names of ops; "gelu" is two functions, chosen by its attribute.
+inline constexpr std::string_view kUnaryNames[] = {"neg", "abs", "square", "relu", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "silu", "erf", "sin", "cos"};
+
+// Hendrycks and Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
+struct Gelu {
+  bool tanh = false;
+  void fields(auto&& f) { f("tanh", tanh); }
+};
+
+void register_unary(OpRegistry& ops);
+void register_unary_cpu(KernelRegistry& kernels);
+
+}  // namespace headrace
