@@ -141,7 +141,7 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
       invalid("{}: tensor '{}' is in '{}', which is no plain file name; the index is refused", where, printable(tensor), printable(shard.string()));
     }
     const std::string path = (folder / shard).string();
-    if (paths.insert(path).second && !fs::exists(path)) missing += (missing.empty() ? "" : ", ") + printable(shard.string());
+    if (std::error_code error; paths.insert(path).second && !fs::exists(path, error)) missing += (missing.empty() ? "" : ", ") + printable(shard.string());
   }
   if (!missing.empty()) fail(ErrorCode::kNotFound, "{}: the folder lacks shards that the index lists: {}. Fetch them", where, missing);
 

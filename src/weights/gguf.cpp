@@ -331,6 +331,11 @@ std::optional<std::vector<double>> GgufFile::reals(std::string_view key) const {
   return elements<double>(expect(*value, value->type == GgufType::kArray && is_number(value->element), "an array of numbers"), real_at);
 }
 
+bool GgufFile::is_array(std::string_view key) const {
+  const GgufValue* value = find(key);
+  return value && value->type == GgufType::kArray;
+}
+
 std::optional<uint64_t> GgufFile::array_size(std::string_view key) const {
   const GgufValue* value = find(key);
   if (!value) return std::nullopt;

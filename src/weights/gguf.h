@@ -53,6 +53,7 @@ class GgufFile {
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
   std::optional<std::vector<int64_t>> integers(std::string_view key) const;
   std::optional<std::vector<double>> reals(std::string_view key) const;
+  bool is_array(std::string_view key) const;
   // The number of elements of an array, whatever they are.
   std::optional<uint64_t> array_size(std::string_view key) const;
 

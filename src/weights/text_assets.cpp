@@ -1,0 +1,43 @@
+#include "weights/text_assets.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/mapped_file.h"
+#include "weights/checkpoint.h"
+#include "weights/gguf.h"
+
+namespace headrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNames[] = {"tokenizer.json",   "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+                                       "tokenizer.model",  "spiece.model",          "sentencepiece.bpe.model", "vocab.json",
+                                       "merges.txt",       "vocab.txt",             "chat_template.jinja",     "chat_template.json"};
+
+bool is_asset(std::string_view name) { return name.ends_with(".tiktoken") || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames); }
+
+}  // namespace
+
+TextAssets gguf_text_assets(const GgufFile& file) {
+  const auto metadata = std::make_shared<const std::string>(file.metadata_only());
+  return {{std::string(kGgufVocabulary), TextAsset{*metadata, metadata}}};
+}
+
+TextAssets read_text_assets(const std::string& path) {
+  if (is_gguf(path)) return gguf_text_assets(GgufFile::open(path));
+  TextAssets assets;
+  if (!fs::is_directory(path)) return assets;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    if (!is_asset(name) || !entry.is_regular_file()) continue;
+    const auto file = MappedFile::open(entry.path().string());
+    assets[name] = {file->text(), file};
+  }
+  if (!assets.empty()) return assets;
+  const std::string gguf = only_gguf(path);
+  return gguf.empty() ? assets : gguf_text_assets(GgufFile::open(gguf));
+}
+
+}  // namespace headrace
