@@ -1,0 +1,57 @@
+// Responses on their way from the loop to whoever awaits them, or to callbacks. The loop never waits here: what a slow reader has
+// not taken yet is merged into one response per request.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "headrace/executor.h"
+
+namespace headrace::runtime {
+
+class Outbox {
+ public:
+  using Timeout = std::optional<std::chrono::nanoseconds>;
+
+  Outbox() : callbacks_([this] { run_callbacks(); }) {}
+  ~Outbox() { finish(); }
+
+  // Before the loop can know of the request. An empty callback: responses are awaited.
+  void open(RequestId id, ResponseCallback callback);
+  // The loop never got to know of it.
+  void withdraw(RequestId id);
+  void publish(std::vector<Response> responses);
+
+  // As Executor's.
+  std::optional<Response> await(RequestId id, Timeout timeout);
+  std::vector<Response> await_any(Timeout timeout);
+
+  // Nothing is published any more. Returns when all callbacks have been called.
+  void finish();
+  bool on_callback_thread() const { return std::this_thread::get_id() == callbacks_.get_id(); }
+
+ private:
+  struct Mailbox {
+    RequestId id = 0;
+    ResponseCallback callback;
+    std::optional<Response> pending;
+    bool closed = false;  // the last response was taken
+    std::condition_variable changed;
+  };
+  Response take(Mailbox& mailbox);
+  void erase(RequestId id);
+  void run_callbacks();
+
+  std::mutex mutex_;
+  std::unordered_map<RequestId, std::shared_ptr<Mailbox>> mailboxes_;  // shared with threads that wait at one
+  size_t num_awaited_ = 0;                       // mailboxes without callback
+  std::deque<RequestId> ready_, ready_callbacks_;  // with a pending response; ready_ may name some that have been taken since
+  std::condition_variable any_ready_, callback_ready_;
+  bool finished_ = false;
+  std::thread callbacks_;
+};
+
+}  // namespace headrace::runtime
