@@ -22,6 +22,8 @@ class Kernel {
   virtual ~Kernel() = default;
   // Scratch memory for operands of these sizes.
   virtual size_t workspace_bytes(std::span<const Tensor> /*inputs*/, std::span<const Tensor> /*outputs*/) const { return 0; }
+  // Whether run looks at operands that were known when the kernel was made. A kernel that has packed its weights says no.
+  virtual bool reads_constants() const { return true; }
   // For people: which implementation this is, "linear/q8_0 avx512vnni".
   virtual std::string description() const = 0;
 };

@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "device/device.h"
 #include "headrace/graph.h"
 
 namespace headrace {
-
-// How products are computed. kExact: weights widened to fp32, multiplied and summed in fp32. kFast: activations may be rounded
-// to the precision that the stored weights deserve (int8 for block types, bf16 for bf16).
-enum class Arithmetic { kExact, kFast };
 
 // An operand that is known before the program runs. The bytes live as long as `owner`; an empty owner: only during make.
 struct Constant {

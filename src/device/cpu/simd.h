@@ -23,6 +23,7 @@
 //   less(a, b) -> Mask, select(mask, a, b)           lane by lane mask ? a : b
 //   reduce_add(x) reduce_max(x) -> float             pairwise, in a fixed order
 //   exp2_int(n)                                      2^n for integral n in [-126, 127]
+//   transpose(x)                                     F32 x[kLanes], a square: rows become columns
 #pragma once
 
 #include <bit>

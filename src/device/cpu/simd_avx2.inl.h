@@ -67,6 +67,27 @@ inline F32 exp2_int(F32 n) {
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n.v), _mm256_set1_epi32(127)), 23))};
 }
 
+inline void transpose(F32 (&x)[8]) {
+  __m256 pairs[8], fours[8];  // fours[4 i + c], half b: column 4 b + c of rows 4 i to 4 i + 3
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = _mm256_unpacklo_ps(x[i].v, x[i + 1].v);
+    pairs[i + 1] = _mm256_unpackhi_ps(x[i].v, x[i + 1].v);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    const int first = i / 4 * 4 + i / 2 % 2;
+    const __m256d a = _mm256_castps_pd(pairs[first]), b = _mm256_castps_pd(pairs[first + 2]);
+    fours[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
+    fours[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    x[c].v = _mm256_permute2f128_ps(fours[c], fours[c + 4], 0x20);
+    x[c + 4].v = _mm256_permute2f128_ps(fours[c], fours[c + 4], 0x31);
+  }
+}
+
 inline float reduce_add(F32 x) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));

@@ -55,5 +55,30 @@ inline F32 exp2_int(F32 n) {
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23))};
 }
 
+inline void transpose(F32 (&x)[16]) {
+  __m512 pairs[16], fours[16];  // fours[4 i + c], 128-bit lane b: column 4 b + c of rows 4 i to 4 i + 3
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_ps(x[i].v, x[i + 1].v);
+    pairs[i + 1] = _mm512_unpackhi_ps(x[i].v, x[i + 1].v);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    const int first = i / 4 * 4 + i / 2 % 2;
+    const __m512d a = _mm512_castps_pd(pairs[first]), b = _mm512_castps_pd(pairs[first + 2]);
+    fours[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+    fours[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    const __m512 even_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0x88), even_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0x88);
+    const __m512 odd_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0xdd), odd_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0xdd);
+    x[c].v = _mm512_shuffle_f32x4(even_top, even_bottom, 0x88);
+    x[c + 4].v = _mm512_shuffle_f32x4(odd_top, odd_bottom, 0x88);
+    x[c + 8].v = _mm512_shuffle_f32x4(even_top, even_bottom, 0xdd);
+    x[c + 12].v = _mm512_shuffle_f32x4(odd_top, odd_bottom, 0xdd);
+  }
+}
+
 inline float reduce_add(F32 x) { return _mm512_reduce_add_ps(x.v); }
 inline float reduce_max(F32 x) { return _mm512_reduce_max_ps(x.v); }

@@ -47,6 +47,12 @@ inline F32 exp2_int(F32 n) {
   return for_lanes([&](int i) { return n.v[i] == n.v[i] ? std::bit_cast<float>(uint32_t(int(n.v[i]) + 127) << 23) : n.v[i]; });
 }
 
+inline void transpose(F32 (&x)[4]) {
+  F32 columns[4];
+  for (int c = 0; c < 4; ++c) columns[c] = for_lanes([&](int i) { return x[i].v[c]; });
+  for (int c = 0; c < 4; ++c) x[c] = columns[c];
+}
+
 inline float reduce_add(F32 x) { return (x.v[0] + x.v[2]) + (x.v[1] + x.v[3]); }
 inline float reduce_max(F32 x) {
   const F32 two = max(x, F32{x.v[2], x.v[3], x.v[2], x.v[3]});

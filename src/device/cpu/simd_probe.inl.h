@@ -24,3 +24,9 @@ void reduce(const float* x, float* y) {
   y[0] = reduce_add(load(x));
   y[1] = reduce_max(load(x));
 }
+void transpose_square(const float* x, float* y) {
+  F32 rows[F32::kLanes];
+  for (int i = 0; i < F32::kLanes; ++i) rows[i] = load(x + i * F32::kLanes);
+  transpose(rows);
+  for (int i = 0; i < F32::kLanes; ++i) store(y + i * F32::kLanes, rows[i]);
+}

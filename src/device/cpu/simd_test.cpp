@@ -40,16 +40,17 @@ struct Probe {
   CpuIsa isa;
   void (*map)(int, const float*, float*, int);
   void (*reduce)(const float*, float*);
+  void (*transpose)(const float*, float*);
   int lanes;
 };
 
 std::vector<Probe> probes() {
   std::vector<Probe> all;
   for (CpuIsa isa : runnable_cpu_isas()) {
-    if (isa == CpuIsa::kBaseline) all.push_back({isa, baseline::probe, baseline::reduce, 4});
+    if (isa == CpuIsa::kBaseline) all.push_back({isa, baseline::probe, baseline::reduce, baseline::transpose_square, 4});
 #if defined(__x86_64__)
-    if (isa == CpuIsa::kAvx2) all.push_back({isa, avx2::probe, avx2::reduce, 8});
-    if (isa == CpuIsa::kAvx512Vnni) all.push_back({isa, avx512vnni::probe, avx512vnni::reduce, 16});
+    if (isa == CpuIsa::kAvx2) all.push_back({isa, avx2::probe, avx2::reduce, avx2::transpose_square, 8});
+    if (isa == CpuIsa::kAvx512Vnni) all.push_back({isa, avx512vnni::probe, avx512vnni::reduce, avx512vnni::transpose_square, 16});
 #endif
   }
   return all;
@@ -128,6 +129,16 @@ TEST(Simd, ReductionsSeeEveryLane) {
       EXPECT_EQ(y[0], 5);
       EXPECT_EQ(y[1], 5);
     }
+}
+
+TEST(Simd, TransposeTurnsRowsIntoColumns) {
+  for (const Probe& probe : probes()) {
+    const int n = probe.lanes;
+    std::vector<float> x(n * n), y(n * n);
+    for (int i = 0; i < n * n; ++i) x[i] = float(i);
+    probe.transpose(x.data(), y.data());
+    for (int i = 0; i < n * n; ++i) ASSERT_EQ(y[i], x[i % n * n + i / n]) << name(probe.isa);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+// Layers: functions from a Scope and Values to Values. A model's author writes no word on batches, caches, ranks or quantization.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "headrace/functional.h"
+
+namespace headrace::nn {
+
+// What a checkpoint stores under a name; nothing when it has no such tensor.
+using StoredTypes = std::function<std::optional<TensorType>(const std::string& path)>;
+
+// A place in the tree of weights: at / "layers" / 3 / "mlp". Parameters are declared by their path in the checkpoint.
+class Scope {
+ public:
+  // Parameters get the element type that is stored; those the checkpoint lacks get `fallback`.
+  explicit Scope(Graph& graph, StoredTypes stored = {}, DType fallback = DType::kF32)
+      : graph_(&graph), stored_(std::move(stored)), fallback_(fallback) {}
+
+  Scope operator/(std::string_view name) const;
+  Scope operator/(int index) const { return *this / std::to_string(index); }
+  Value parameter(std::string_view name, Shape shape) const;
+  bool has(std::string_view name) const;  // whether the checkpoint stores it
+  Graph& graph() const { return *graph_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  Graph* graph_;
+  StoredTypes stored_;
+  DType fallback_;
+  std::string path_;
+};
+
+// The inputs that every language model may read, declared on first use.
+//   tokens (tokens), positions (tokens), sequence_offsets (sequences + 1), logit_rows (rows): int32. Tokens of all sequences are
+//   packed one after the other; sequence s has tokens sequence_offsets[s] to sequence_offsets[s + 1].
+Value tokens(Graph& graph);
+Value positions(Graph& graph);
+Value sequence_offsets(Graph& graph);
+// The rows of x (tokens, hidden) whose logits are wanted: (rows, hidden).
+Value select_logit_rows(Value x);
+
+struct LinearOptions {
+  bool bias = false;
+  bool in_out = false;  // the weight is stored (in, out), as GPT-2's Conv1D does
+};
+Value linear(const Scope& at, Value x, int64_t out_features, const LinearOptions& options = {});
+Value embedding(const Scope& at, Value ids, int64_t rows, int64_t hidden);
+Value rms_norm(const Scope& at, Value x, float eps);
+Value layer_norm(const Scope& at, Value x, float eps);  // with weight and bias
+
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kTanh };
+// Hugging Face's names: silu, swish, gelu, gelu_new, gelu_pytorch_tanh, relu, tanh. Throws Error(kUnsupported) for others.
+Activation parse_activation(const std::string& name);
+Value activate(Value x, Activation activation);
+
+// gate_proj, up_proj, down_proj: down(act(gate(x)) * up(x)). Shazeer 2020.
+Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activation, bool bias);
+
+// How rotary frequencies are stretched for longer contexts. Names as in Hugging Face's rope_scaling.
+struct RopeScaling {
+  enum class Kind { kNone, kLinear, kLlama3, kYarn } kind = Kind::kNone;
+  double factor = 1;
+  double low_freq_factor = 1, high_freq_factor = 4;  // llama3
+  double original_max_position = 0;                  // llama3, yarn
+  double beta_fast = 32, beta_slow = 1;              // yarn
+  std::optional<double> attention_factor, mscale, mscale_all_dim;  // yarn
+  bool truncate = true;                              // yarn: round the correction range
+};
+
+struct RopeOptions {
+  int64_t head_dim = 0;
+  int64_t rotary_dim = 0;  // 0: head_dim
+  double theta = 10000;
+  RopeScaling scaling;
+  bool interleaved = false;        // turns neighbours (2i, 2i + 1) instead of halves
+  Value frequency_divisors;        // (rotary_dim / 2), optional: divides the inverse frequencies (GGUF's rope_freqs)
+};
+// Inverse frequencies (rotary_dim / 2) and the factor on cos and sin. Su et al. 2021; Peng et al. 2023 (yarn); Llama 3.1.
+struct RopeFrequencies {
+  std::vector<float> inverse;
+  float scale = 1;
+};
+RopeFrequencies rope_frequencies(const RopeOptions& options);
+// x (tokens, heads * head_dim), rotated by the positions of its tokens.
+Value rope(Value x, const RopeOptions& options);
+
+struct AttentionOptions {
+  int64_t heads = 0, kv_heads = 0, head_dim = 0;
+  double scale = 0;    // 0: 1 / sqrt(head_dim)
+  int64_t window = 0;  // 0: none; W: a token sees itself and the W - 1 before it
+  double softcap = 0;  // 0: none
+};
+// q (tokens, heads * head_dim), k and v (tokens, kv_heads * head_dim) -> (tokens, heads * head_dim), within each sequence.
+Value causal_attention(Value q, Value k, Value v, const AttentionOptions& options);
+Value bidirectional_attention(Value q, Value k, Value v, const AttentionOptions& options);
+
+}  // namespace headrace::nn

@@ -1,0 +1,20 @@
+// Reading what many configs share.
+#pragma once
+
+#include "core/json.h"
+#include "headrace/nn.h"
+
+namespace headrace {
+
+inline constexpr std::string_view kConfig = "config.json";
+
+// A size: present unless there is a fallback, and from 1 to 2^31 - 1.
+int64_t config_size(const Json& config, const char* key, std::optional<int64_t> fallback = {});
+
+// rope_theta and rope_scaling at the top, or both inside rope_parameters. Throws Error(kUnsupported) for an unknown kind.
+nn::RopeOptions config_rope(const Json& config, int64_t head_dim);
+
+// Whether layer i attends within the sliding window: layer_types if given, else `fallback`.
+bool is_sliding_layer(const Json& config, int64_t layer, bool fallback);
+
+}  // namespace headrace

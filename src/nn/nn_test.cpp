@@ -1,0 +1,80 @@
+#include "headrace/nn.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ops/ops.h"
+
+namespace headrace {
+namespace {
+
+TEST(Rope, FrequenciesFallGeometricallyFromOne) {
+  const nn::RopeFrequencies f = nn::rope_frequencies({.head_dim = 8, .theta = 10000});
+  ASSERT_EQ(f.inverse.size(), 4u);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(f.inverse[size_t(i)], std::pow(10.0, -i), 1e-6);
+  EXPECT_EQ(f.scale, 1);
+}
+
+TEST(Rope, Llama3StretchesLongWavesOnlyAndBlendsBetween) {
+  const nn::RopeOptions plain{.head_dim = 64, .theta = 500000};
+  nn::RopeOptions scaled = plain;
+  scaled.scaling = {.kind = nn::RopeScaling::Kind::kLlama3, .factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .original_max_position = 8192};
+  const auto a = nn::rope_frequencies(plain).inverse, b = nn::rope_frequencies(scaled).inverse;
+  int kept = 0, blended = 0, stretched = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const float ratio = a[i] / b[i];
+    EXPECT_GE(ratio, 1 - 1e-6f);
+    EXPECT_LE(ratio, 8 + 1e-5f);
+    if (ratio < 1 + 1e-6f) ++kept;
+    else if (ratio > 8 - 1e-4f) ++stretched;
+    else ++blended;
+  }
+  EXPECT_GT(kept, 5);
+  EXPECT_GT(blended, 1);
+  EXPECT_GT(stretched, 5);
+}
+
+TEST(Rope, YarnScalesCosinesUnlessMscalesCancel) {
+  nn::RopeOptions o{.head_dim = 64, .theta = 10000};
+  o.scaling = {.kind = nn::RopeScaling::Kind::kYarn, .factor = 4, .original_max_position = 4096};
+  EXPECT_NEAR(nn::rope_frequencies(o).scale, 0.1 * std::log(4.0) + 1, 1e-6);
+  o.scaling.mscale = 1.0, o.scaling.mscale_all_dim = 1.0;
+  EXPECT_NEAR(nn::rope_frequencies(o).scale, 1, 1e-6);
+  EXPECT_EQ(nn::rope_frequencies(o).inverse[0], 1.0f) << "the fastest turning pair keeps its frequency";
+  EXPECT_NEAR(nn::rope_frequencies(o).inverse[31], std::pow(10000.0, -62.0 / 64) / 4, 1e-8) << "the slowest is stretched whole";
+}
+
+TEST(Rope, ImpossibleOptionsAreErrors) {
+  EXPECT_THROW(nn::rope_frequencies({.head_dim = 7}), Error);
+  EXPECT_THROW(nn::rope_frequencies({.head_dim = 8, .rotary_dim = 10}), Error);
+  EXPECT_THROW(nn::rope_frequencies({.head_dim = 8, .theta = -1}), Error);
+}
+
+TEST(Scope, ParametersTakeTheStoredTypeAndAFullPath) {
+  Graph graph(builtin_ops());
+  const nn::Scope root(graph, [](const std::string& path) -> std::optional<TensorType> {
+    if (path == "model.layers.3.weight") return TensorType{DType::kBF16, {4, 4}};
+    return std::nullopt;
+  });
+  const nn::Scope layer = root / "model" / "layers" / 3;
+  EXPECT_TRUE(layer.has("weight"));
+  EXPECT_FALSE(layer.has("bias"));
+  EXPECT_EQ(layer.parameter("weight", {4, 4}).type().to_string(), "bf16[4, 4]");
+  EXPECT_EQ(layer.parameter("bias", {4}).name(), "model.layers.3.bias");
+  EXPECT_EQ(layer.parameter("bias", {4}).dtype(), DType::kF32);
+}
+
+TEST(Nn, AGatedMlpIsSpeltInPlainOps) {
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("tokens"), 8}});
+  const Value y = nn::gated_mlp(nn::Scope(graph) / "mlp", x, 16, nn::Activation::kSilu, false);
+  EXPECT_EQ(y.type(), x.type());
+  graph.mark_output(y, "y");
+  graph.verify();
+  EXPECT_EQ(graph.num_nodes(), 5);
+  EXPECT_THROW(nn::linear(nn::Scope(graph) / "bad", graph.constant(HostTensor(DType::kI32, {2})), 3), Error);
+}
+
+}  // namespace
+}  // namespace headrace
