@@ -1,0 +1,259 @@
+#include "cpu_linear/fused_linear.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace headrace {
+namespace {
+
+// Up to this many activations every thread prepares for itself, which costs less than a barrier.
+constexpr int64_t kPrivateElements = 8192;
+// A thread takes work in pieces of about this many bytes of weights, unless there are too few pieces to share out.
+constexpr int64_t kPieceBytes = 128 << 10;
+constexpr int kPiecesPerThread = 4;
+constexpr int kMaxPanels = 4;  // that are in work at once
+
+int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
+
+bool gated(const LinearSpec& spec) { return spec.combine == Combine::kGated; }
+bool in_place(const PackedMatrix& m) { return m.panel(0) == nullptr; }
+bool any_in_place(const LinearSpec& spec) {
+  return std::any_of(spec.weights.begin(), spec.weights.end(), [](const PackedMatrix* m) { return in_place(*m); });
+}
+
+// Where things lie in the workspace: activations once per form that the matrices want, shared or per thread; then scratch per thread.
+struct Workspace {
+  int64_t row_bytes[3] = {};  // of a form; 0: not wanted
+  int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, scratch_bytes = 0;
+
+  Workspace(const LinearSpec& spec, int64_t rows) {
+    const int64_t k = spec.k();
+    for (const PackedMatrix* m : spec.weights) {
+      const ActivationKind kind = format_of(m->kind()).activations;
+      row_bytes[int(kind)] = activation_row_bytes(kind, k);
+    }
+    private_rows = std::min(rows, kPrivateElements / k);
+    private_bytes = activation_bytes(private_rows);
+    shared_bytes = activation_bytes(rows);
+    scratch_bytes = round_up(k * 4, 64) + (any_in_place(spec) ? 2 * k * kPanelRows * 4 : 0);
+  }
+  int64_t activation_bytes(int64_t rows) const {
+    int64_t sum = 0;
+    for (int64_t b : row_bytes) sum += round_up(b * rows, 64);
+    return sum;
+  }
+};
+
+// Rows in tiles of nearly equal size, at most `largest`.
+struct Tiles {
+  int64_t rows, count;
+  Tiles(int64_t rows, int largest) : rows(rows), count(divide_up(rows, largest)) {}
+  int64_t begin(int64_t tile) const { return tile * rows / count; }
+  int size(int64_t tile) const { return int(begin(tile + 1) - begin(tile)); }
+};
+
+// The state of one call on one thread.
+class Call {
+ public:
+  Call(Team& team, const LinearSpec& spec, const LinearRows& rows, std::byte* workspace)
+      : team_(team), spec_(spec), rows_(rows), table_(kernel_table(spec.weights[0]->isa())), layout_(spec, rows.rows), tiles_(rows.rows, largest_tile()) {
+    const bool is_private = rows.rows <= layout_.private_rows;
+    std::byte* at = workspace + (is_private ? team.rank() * layout_.private_bytes : 0);
+    for (int form = 0; form < 3; ++form) {
+      activations_[form] = at;
+      at += round_up(layout_.row_bytes[form] * rows.rows, 64);
+    }
+    const int64_t activations = is_private ? team.size() * layout_.private_bytes : layout_.shared_bytes;
+    normalized_ = reinterpret_cast<float*>(workspace + activations + team.rank() * layout_.scratch_bytes);
+    widened_ = normalized_ + round_up(spec.k(), 16);
+    if (is_private) {
+      prepare(0, tiles_.count);
+    } else {
+      team.for_each(tiles_.count, 1, [&](int64_t begin, int64_t end) { prepare(begin, end); });
+      team.barrier();
+    }
+  }
+
+  void run() {
+    if (gated(spec_)) {
+      share_out(divide_up(spec_.weights[0]->num_panels(), panels_per_item() / 2), [&](int64_t item, int64_t tile_begin, int64_t tile_end) {
+        gate_panels(item * (panels_per_item() / 2), tile_begin, tile_end);
+      });
+      return;
+    }
+    int64_t items = 0;
+    for (const PackedMatrix* m : spec_.weights) items += divide_up(m->num_panels(), panels_per_item());
+    share_out(items, [&](int64_t item, int64_t tile_begin, int64_t tile_end) {
+      int64_t column = 0;
+      for (size_t i = 0; i < spec_.weights.size(); column += spec_.weights[i++]->n()) {
+        const int64_t count = divide_up(spec_.weights[i]->num_panels(), panels_per_item());
+        if (item < count) return plain_panels(int(i), column, item * panels_per_item(), tile_begin, tile_end);
+        item -= count;
+      }
+    });
+  }
+
+ private:
+  int largest_tile() const {
+    int rows = kMaxTileRows;
+    for (const PackedMatrix* m : spec_.weights) rows = std::min(rows, table_.tile_rows[int(m->kind())]);
+    return rows;
+  }
+
+  int panels_per_item() const { return any_in_place(spec_) ? (gated(spec_) ? 2 : 1) : kMaxPanels; }
+
+  void prepare(int64_t tile_begin, int64_t tile_end) {
+    const LinearNorm& norm = spec_.norm;
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile)
+      for (int i = 0; i < tiles_.size(tile); ++i)
+        for (int form = 0; form < 3; ++form) {
+          if (layout_.row_bytes[form] == 0) continue;
+          table_.prepare[form]({.x = rows_.x + (tiles_.begin(tile) + i) * rows_.x_stride,
+                                .k = spec_.k(),
+                                .norm = norm.kind,
+                                .norm_weight = norm.weight,
+                                .norm_bias = norm.bias,
+                                .eps = norm.eps,
+                                .normalized = normalized_,
+                                .tile = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form],
+                                .tile_rows = tiles_.size(tile),
+                                .row = i});
+        }
+  }
+
+  // Calls body(item, tile_begin, tile_end) for all items and tiles, on all threads.
+  template <typename Body>
+  void share_out(int64_t num_items, Body&& body) {
+    const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
+    // Rows are split too where the matrices have too few panels for the threads; not when panels must be widened first.
+    const int64_t row_parts = any_in_place(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
+    int64_t bytes = 0;
+    for (const PackedMatrix* m : spec_.weights) bytes += m->bytes();
+    const int64_t grain = tiles_.count > 1 ? 1 : std::clamp<int64_t>(kPieceBytes * num_items / bytes, 1, std::max<int64_t>(1, num_items / wanted));
+    team_.for_each(num_items * row_parts, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t part = i % row_parts;
+        body(i / row_parts, part * tiles_.count / row_parts, (part + 1) * tiles_.count / row_parts);
+      }
+    });
+  }
+
+  struct Panel {
+    const PackedMatrix* matrix;
+    const std::byte* data;
+  };
+
+  Panel panel(int matrix, int64_t index, int slot) {
+    const PackedMatrix& m = *spec_.weights[matrix];
+    if (!in_place(m)) return {&m, m.panel(index)};
+    float* out = widened_ + slot * m.k() * kPanelRows;
+    m.widen(index, 0, m.k(), out);
+    return {&m, reinterpret_cast<const std::byte*>(out)};
+  }
+
+  // sums[i][row][16] of panels[i] for one tile.
+  void multiply(const Panel* panels, int count, int64_t tile, float* sums) {
+    const int rows = tiles_.size(tile);
+    std::fill_n(sums, count * rows * kPanelRows, 0.0f);
+    for (int i = 0; i < count;) {
+      const PanelKind kind = panels[i].matrix->kind();
+      const int form = int(format_of(kind).activations), wide = table_.panels[int(kind)][rows];
+      int same = 1;
+      while (i + same < count && same < wide && panels[i + same].matrix->kind() == kind) ++same;
+      const TileFunction function = same == wide ? table_.tile[int(kind)][rows] : table_.tile_one[int(kind)][rows];
+      const int step = same == wide ? wide : 1;
+      const std::byte* data[kMaxPanels];
+      for (int j = 0; j < step; ++j) data[j] = panels[i + j].data;
+      function(data, activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form], panels[i].matrix->blocks_per_panel(), sums + i * rows * kPanelRows);
+      i += step;
+    }
+  }
+
+  const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }
+
+  void finish_rows(int64_t tile, const float* a, const float* b, int matrix, int64_t first, int64_t column) {
+    const int count = int(std::min<int64_t>(kPanelRows, spec_.weights[size_t(matrix)]->n() - first));
+    for (int i = 0; i < tiles_.size(tile); ++i) {
+      const int64_t row = tiles_.begin(tile) + i;
+      table_.finish({.a = a + i * kPanelRows,
+                     .b = b ? b + i * kPanelRows : nullptr,
+                     .bias = bias(matrix) ? bias(matrix) + first : nullptr,
+                     .bias_b = b && bias(1) ? bias(1) + first : nullptr,
+                     .residual = rows_.residual ? rows_.residual + row * rows_.residual_stride + column + first : nullptr,
+                     .y = rows_.y + row * rows_.y_stride + column + first,
+                     .count = count,
+                     .activation = spec_.activation});
+    }
+  }
+
+  void plain_panels(int matrix, int64_t column, int64_t first_panel, int64_t tile_begin, int64_t tile_end) {
+    const int count = int(std::min<int64_t>(panels_per_item(), spec_.weights[size_t(matrix)]->num_panels() - first_panel));
+    Panel panels[kMaxPanels];
+    for (int i = 0; i < count; ++i) panels[i] = panel(matrix, first_panel + i, i);
+    alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      multiply(panels, count, tile, sums);
+      for (int i = 0; i < count; ++i) finish_rows(tile, sums + i * tiles_.size(tile) * kPanelRows, nullptr, matrix, (first_panel + i) * kPanelRows, column);
+    }
+  }
+
+  void gate_panels(int64_t first_panel, int64_t tile_begin, int64_t tile_end) {
+    const int pairs = int(std::min<int64_t>(panels_per_item() / 2, spec_.weights[0]->num_panels() - first_panel));
+    Panel panels[kMaxPanels];
+    for (int i = 0; i < 2 * pairs; ++i) panels[i] = panel(i % 2, first_panel + i / 2, i);
+    alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      multiply(panels, 2 * pairs, tile, sums);
+      const int64_t stride = int64_t{tiles_.size(tile)} * kPanelRows;
+      for (int i = 0; i < pairs; ++i)
+        finish_rows(tile, sums + 2 * i * stride, sums + (2 * i + 1) * stride, 0, (first_panel + i) * kPanelRows, 0);
+    }
+  }
+
+  Team& team_;
+  const LinearSpec& spec_;
+  const LinearRows& rows_;
+  const KernelTable& table_;
+  const Workspace layout_;
+  const Tiles tiles_;
+  std::byte* activations_[3];
+  float* normalized_;
+  float* widened_;
+};
+
+}  // namespace
+
+int64_t LinearSpec::k() const { return weights[0]->k(); }
+
+int64_t LinearSpec::n() const {
+  if (combine == Combine::kGated) return weights[0]->n();
+  int64_t n = 0;
+  for (const PackedMatrix* m : weights) n += m->n();
+  return n;
+}
+
+void verify(const LinearSpec& spec) {
+  if (spec.weights.empty()) invalid("a linear has no matrix");
+  if (gated(spec) && spec.weights.size() != 2) invalid("a gated linear has {} matrices: wanted gate and up", spec.weights.size());
+  if (gated(spec) && spec.weights[0]->n() != spec.weights[1]->n())
+    invalid("gate has {} rows and up {}: wanted the same", spec.weights[0]->n(), spec.weights[1]->n());
+  if (!spec.biases.empty() && spec.biases.size() != spec.weights.size())
+    invalid("a linear of {} matrices has {} biases", spec.weights.size(), spec.biases.size());
+  for (const PackedMatrix* m : spec.weights)
+    if (m->k() != spec.k() || m->isa() != spec.weights[0]->isa())
+      invalid("a linear's matrices have k {} ({}) and {} ({}): wanted the same", spec.k(), name(spec.weights[0]->isa()), m->k(), name(m->isa()));
+  if (spec.norm.kind != NormKind::kNone && !spec.norm.weight) invalid("a linear's norm has no weight");
+}
+
+int64_t workspace_bytes(const LinearSpec& spec, int64_t max_rows, int num_threads) {
+  const Workspace w(spec, max_rows);
+  return std::max(w.shared_bytes, num_threads * w.private_bytes) + num_threads * w.scratch_bytes;
+}
+
+void fused_linear(Team& team, const LinearSpec& spec, const LinearRows& rows, std::byte* workspace) {
+  if (rows.rows > 0) Call(team, spec, rows, workspace).run();
+}
+
+}  // namespace headrace

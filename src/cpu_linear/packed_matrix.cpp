@@ -1,0 +1,159 @@
+#include "cpu_linear/packed_matrix.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "core/blocks.h"
+#include "core/error.h"
+#include "cpu_linear/row_blocks.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kChunkBytes = int64_t{32} << 20;
+
+int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+PanelKind panel_kind(DType dtype, CpuIsa isa, Arithmetic arithmetic) {
+  switch (dtype) {
+    case DType::kF32: return PanelKind::kF32;
+    case DType::kF16: return PanelKind::kF16;
+    case DType::kBF16:
+      return arithmetic == Arithmetic::kFast && isa == CpuIsa::kAvx512Bf16 ? PanelKind::kBF16Dot : PanelKind::kBF16;
+    default: {
+      const PanelKind kind = integer_panel_kind(dtype);
+      return arithmetic == Arithmetic::kExact ? PanelKind::kF32 : kind;
+    }
+  }
+}
+
+// Elements of `Bytes` bytes each: block b of the panel holds element b of every row.
+template <typename Element>
+void pack_elements(const std::byte* const* rows, int num_rows, int64_t count, std::byte* panel) {
+  for (int64_t i = 0; i < count; ++i)
+    for (int r = 0; r < num_rows; ++r) std::memcpy(panel + (i * kPanelRows + r) * sizeof(Element), rows[r] + i * sizeof(Element), sizeof(Element));
+}
+
+// One row's 32 elements into lane `row` of a block.
+void put_lane(const PanelFormat& format, const RowBlock& source, int row, uint8_t* block) {
+  uint32_t quads[8];
+  std::memcpy(quads, source.q, 32);
+  const auto put = [&](int vector, uint32_t value) { std::memcpy(block + vector * 64 + row * 4, &value, 4); };
+  uint8_t* at = block + 64 * format.bits;
+  if (format.bits == 8) {
+    for (int t = 0; t < 8; ++t) put(t, quads[t]);
+  } else {
+    for (int j = 0; j < 4; ++j) put(j, (quads[2 * j] & 0x0f0f0f0fu) | (quads[2 * j + 1] & 0x0f0f0f0fu) << 4);
+    if (format.bits == 5)
+      for (int t = 0; t < 8; ++t) {
+        // Gathers bit 4 of four bytes into four bits.
+        const uint32_t four = ((quads[t] >> 4 & 0x01010101u) * 0x10204080u) >> 28;
+        uint64_t mask;
+        std::memcpy(&mask, block + 256 + t * 8, 8);
+        mask |= uint64_t(four) << (4 * row);
+        std::memcpy(block + 256 + t * 8, &mask, 8);
+      }
+    if (format.bits == 6)
+      for (int u = 0; u < 2; ++u) {
+        uint32_t pairs = 0;
+        for (int s = 0; s < 4; ++s) pairs |= (quads[4 * u + s] >> 4 & 0x03030303u) << (2 * s);
+        put(4 + u, pairs);
+      }
+  }
+  for (int g = 0; g < format.groups; ++g, at += 32) std::memcpy(at + row * 2, &source.scale[g], 2);
+  if (format.affine)
+    for (int g = 0; g < format.groups; ++g, at += 32) std::memcpy(at + row * 2, &source.minimum[g], 2);
+}
+
+void pack_blocks(const PanelFormat& format, RowBlockReader read, const std::byte* const* rows, int num_rows, int64_t num_blocks, std::byte* panel) {
+  RowBlock block;
+  for (int64_t b = 0; b < num_blocks; ++b)
+    for (int r = 0; r < num_rows; ++r) {
+      read(reinterpret_cast<const uint8_t*>(rows[r]), b, block);
+      put_lane(format, block, r, reinterpret_cast<uint8_t*>(panel) + b * format.block_bytes);
+    }
+}
+
+}  // namespace
+
+PackArena::~PackArena() {
+  for (const Chunk& c : chunks_) ::munmap(c.mapping, size_t(c.mapped));
+}
+
+std::byte* PackArena::allocate(int64_t bytes) {
+  bytes = round_up(bytes, 64);
+  if (chunks_.empty() || chunks_.back().begin + chunks_.back().used + bytes > chunks_.back().mapped) {
+    const int64_t mapped = round_up(std::max(bytes, kChunkBytes), kHugePage) + kHugePage;
+    void* p = ::mmap(nullptr, size_t(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) fail(ErrorCode::kOutOfMemory, "no memory for {} bytes of packed weights", bytes);
+    const int64_t begin = round_up(int64_t(reinterpret_cast<uintptr_t>(p)), kHugePage) - int64_t(reinterpret_cast<uintptr_t>(p));
+    ::madvise(static_cast<std::byte*>(p) + begin, size_t(mapped - begin), MADV_HUGEPAGE);  // failing costs speed only
+    chunks_.push_back({p, mapped, 0, begin});
+  }
+  Chunk& chunk = chunks_.back();
+  std::byte* result = static_cast<std::byte*>(chunk.mapping) + chunk.begin + chunk.used;
+  chunk.used += bytes;
+  allocated_ += bytes;
+  return result;
+}
+
+PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<PackArena> arena, ThreadPool& pool) {
+  if (weight.rank() != 2 || !weight.is_contiguous()) invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
+  PackedMatrix m;
+  m.n_ = weight.sizes[0];
+  m.k_ = weight.sizes[1];
+  if (m.n_ < 1 || m.k_ < 1 || m.k_ % info(weight.dtype).block_elements != 0)
+    invalid("a {} matrix to pack has shape {}: wanted rows of whole blocks", name(weight.dtype), weight.sizes.to_string());
+  m.isa_ = isa;
+  m.kind_ = panel_kind(weight.dtype, isa, arithmetic);
+  if (is_block(weight.dtype) && arithmetic == Arithmetic::kExact) {
+    m.source_ = weight;
+    return m;
+  }
+  std::byte* panels = arena->allocate(m.num_panels() * m.panel_bytes());
+  const int64_t row_bytes = storage_bytes(weight.dtype, m.k_);
+  pool.run([&](Team& team) {
+    team.for_each(m.num_panels(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        const int num_rows = int(std::min<int64_t>(kPanelRows, m.n_ - p * kPanelRows));
+        const std::byte* rows[kPanelRows];
+        for (int r = 0; r < num_rows; ++r) rows[r] = weight.as<const std::byte>() + (p * kPanelRows + r) * row_bytes;
+        std::byte* panel = panels + p * m.panel_bytes();
+        switch (m.kind_) {
+          case PanelKind::kF32: pack_elements<uint32_t>(rows, num_rows, m.k_, panel); break;
+          case PanelKind::kF16: pack_elements<uint16_t>(rows, num_rows, m.k_, panel); break;
+          case PanelKind::kBF16:
+          case PanelKind::kBF16Dot:
+            pack_elements<uint32_t>(rows, num_rows, m.k_ / 2, panel);
+            if (m.k_ % 2)
+              for (int r = 0; r < num_rows; ++r) std::memcpy(panel + (m.k_ / 2 * kPanelRows + r) * 4, rows[r] + (m.k_ - 1) * 2, 2);
+            break;
+          default: pack_blocks(format_of(m.kind_), row_block_reader(weight.dtype), rows, num_rows, m.k_ / 32, panel);
+        }
+      }
+    });
+  });
+  m.panels_ = panels;
+  m.arena_ = std::move(arena);
+  return m;
+}
+
+int64_t PackedMatrix::bytes() const { return panels_ ? num_panels() * panel_bytes() : source_.bytes(); }
+
+void PackedMatrix::widen(int64_t panel, int64_t begin, int64_t end, float* out) const {
+  constexpr int kMaxBlock = 256;
+  float values[kMaxBlock];
+  const int64_t row_bytes = storage_bytes(source_.dtype, k_);
+  for (int r = 0; r < kPanelRows; ++r) {
+    const int64_t row = panel * kPanelRows + r;
+    for (int64_t at = begin; at < end; at += kMaxBlock) {
+      const int count = int(std::min<int64_t>(kMaxBlock, end - at));
+      if (row < n_) to_float(source_.dtype, source_.as<const std::byte>() + row * row_bytes + storage_bytes(source_.dtype, at), values, count);
+      for (int i = 0; i < count; ++i) out[(at - begin + i) * kPanelRows + r] = row < n_ ? values[i] : 0.0f;
+    }
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,47 @@
+// The list of an instruction set's kernels. Included inside a namespace, last; before it: constexpr functions
+// largest_tile(PanelKind) and panels_at_once(PanelKind, int rows), which say how many sums fit the registers.
+
+template <PanelKind kKind, int kRows, int kPanels>
+constexpr TileFunction tile_function() {
+  if constexpr (format_of(kKind).bits > 0) return integer_tile<kKind, kRows, kPanels>;
+  else if constexpr (kKind != PanelKind::kBF16Dot) return float_tile<kKind, kRows, kPanels>;
+  else if constexpr (kHasBf16Dot) return bf16_dot_tile<kRows, kPanels>;
+  else return nullptr;
+}
+
+template <PanelKind kKind, int kRows = largest_tile(kKind)>
+constexpr void add_kind(KernelTable& table) {
+  constexpr int kind = int(kKind), kPanels = panels_at_once(kKind, kRows);
+  if constexpr (kRows == largest_tile(kKind)) table.tile_rows[kind] = kRows;
+  table.panels[kind][kRows] = kPanels;
+  table.tile[kind][kRows] = tile_function<kKind, kRows, kPanels>();
+  table.tile_one[kind][kRows] = tile_function<kKind, kRows, 1>();
+  if constexpr (kRows > 1) add_kind<kKind, kRows - 1>(table);
+}
+
+constexpr KernelTable make_table() {
+  KernelTable table{};
+  add_kind<PanelKind::kF32>(table);
+  add_kind<PanelKind::kF16>(table);
+  add_kind<PanelKind::kBF16>(table);
+  add_kind<PanelKind::kBF16Dot>(table);
+  add_kind<PanelKind::kQ8>(table);
+  add_kind<PanelKind::kQ4>(table);
+  add_kind<PanelKind::kQ4Affine>(table);
+  add_kind<PanelKind::kQ4Table>(table);
+  add_kind<PanelKind::kQ5>(table);
+  add_kind<PanelKind::kQ5Affine>(table);
+  add_kind<PanelKind::kQ6Group16>(table);
+  add_kind<PanelKind::kQ4Group16>(table);
+  add_kind<PanelKind::kQ4AffineGroup16>(table);
+  table.prepare[int(ActivationKind::kF32)] = prepare_f32;
+  table.prepare[int(ActivationKind::kBF16)] = prepare_bf16;
+  table.prepare[int(ActivationKind::kInt8)] = prepare_int8;
+  table.finish = finish;
+  return table;
+}
+
+const KernelTable& table() {
+  static constexpr KernelTable kTable = make_table();
+  return kTable;
+}

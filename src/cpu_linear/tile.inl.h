@@ -1,0 +1,194 @@
+// The inner kernels: a tile of kRows rows of activations times kPanels panels, sums in registers from the first k to the last.
+// Included inside a namespace, after lanes_ISA.inl.h. Layouts: panel.h.
+
+template <int kRows, int kPanels>
+struct Tile {
+  Lanes sum[kPanels][kRows];
+
+  void load(const float* out) {
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p)
+#pragma GCC unroll 16
+      for (int t = 0; t < kRows; ++t) sum[p][t] = load_lanes(out + (p * kRows + t) * kPanelRows);
+  }
+  void store(float* out) const {
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p)
+#pragma GCC unroll 16
+      for (int t = 0; t < kRows; ++t) store_lanes(out + (p * kRows + t) * kPanelRows, sum[p][t]);
+  }
+  // One k: weights w, one per panel, times the kRows floats at x.
+  void add_products(const Lanes* w, const std::byte* x) {
+#pragma GCC unroll 16
+    for (int t = 0; t < kRows; ++t) {
+      const Lanes b = broadcast_lanes(x + t * 4);
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) sum[p][t] = fma(w[p], b, sum[p][t]);
+    }
+  }
+};
+
+template <PanelKind kKind, int kRows, int kPanels>
+void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
+  constexpr int kBytes = format_of(kKind).block_bytes;
+  Tile<kRows, kPanels> tile;
+  tile.load(out);
+  const std::byte* w[kPanels];
+  for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
+  for (int64_t i = 0; i < num_blocks; ++i) {
+    Lanes even[kPanels], odd[kPanels];
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      if constexpr (kKind == PanelKind::kF32) even[p] = load_f32_lanes(w[p]);
+      if constexpr (kKind == PanelKind::kF16) even[p] = load_f16_lanes(w[p]);
+      if constexpr (kKind == PanelKind::kBF16) {
+        const Quads pairs = load_quads(w[p]);
+        even[p] = even_bf16(pairs);
+        odd[p] = odd_bf16(pairs);
+      }
+      w[p] += kBytes;
+    }
+    tile.add_products(even, x);
+    x += kRows * 4;
+    if constexpr (kKind == PanelKind::kBF16) {
+      tile.add_products(odd, x);
+      x += kRows * 4;
+    }
+  }
+  tile.store(out);
+}
+
+// Both operands bfloat16, two k at a time.
+template <int kRows, int kPanels>
+void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
+  Tile<kRows, kPanels> tile;
+  tile.load(out);
+  const std::byte* w[kPanels];
+  for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
+  for (int64_t i = 0; i < num_blocks; ++i, x += kRows * 4) {
+    Quads pairs[kPanels];
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      pairs[p] = load_quads(w[p]);
+      w[p] += 64;
+    }
+#pragma GCC unroll 16
+    for (int t = 0; t < kRows; ++t) {
+      const Quads b = broadcast_quad(x + t * 4);
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) tile.sum[p][t] = dot_bf16(tile.sum[p][t], pairs[p], b);
+    }
+  }
+  tile.store(out);
+}
+
+// Quads 2j and 2j + 1 of a block, as unsigned bytes, or signed where 8 bits are.
+template <PanelKind kKind, int j>
+inline void unpack(const std::byte* block, Quads& even, Quads& odd) {
+  constexpr int kBits = format_of(kKind).bits;
+  if constexpr (kBits == 8) {
+    even = load_eight_bits(block + 128 * j);
+    odd = load_eight_bits(block + 128 * j + 64);
+  } else {
+    const Quads both = load_quads(block + 64 * j);
+    even = low_halves(both);
+    odd = high_halves(both);
+  }
+  if constexpr (kKind == PanelKind::kQ4Table) {
+    even = look_up_iq4(even);
+    odd = look_up_iq4(odd);
+  }
+  if constexpr (kBits == 5) {
+    even = with_fifth_bits(even, block + 256 + 16 * j);
+    odd = with_fifth_bits(odd, block + 256 + 16 * j + 8);
+  }
+  if constexpr (kBits == 6) {
+    const Quads pairs = load_quads(block + 256 + 64 * (j / 2));
+    even = with_upper_pair<j % 2 * 2>(even, pairs);
+    odd = with_upper_pair<j % 2 * 2 + 1>(odd, pairs);
+  }
+}
+
+// Adds quads 2j and 2j + 1 to the integer sums; x: the block's activations.
+template <PanelKind kKind, int kRows, int kPanels, int j>
+inline void add_dots(const std::byte* const* w, const std::byte* x, Sums (&sums)[kPanels][kRows]) {
+  constexpr int kBits = kKind == PanelKind::kQ4Table ? 8 : format_of(kKind).bits;
+  Quads even[kPanels], odd[kPanels];
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) unpack<kKind, j>(w[p], even[p], odd[p]);
+#pragma GCC unroll 16
+  for (int t = 0; t < kRows; ++t) {
+    const Quads b = broadcast_quad(x + (2 * j * kRows + t) * 4);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) sums[p][t] = dot<kBits>(sums[p][t], even[p], b);
+  }
+#pragma GCC unroll 16
+  for (int t = 0; t < kRows; ++t) {
+    const Quads b = broadcast_quad(x + ((2 * j + 1) * kRows + t) * 4);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) sums[p][t] = dot<kBits>(sums[p][t], odd[p], b);
+  }
+}
+
+// One group of k that shares scales: integer dot products, then their scaled sum onto the tile.
+template <PanelKind kKind, int kRows, int kPanels, int group>
+inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows, kPanels>& tile) {
+  constexpr PanelFormat kFormat = format_of(kKind);
+  constexpr bool kOffset = !kFormat.affine && !(kEightBitsAreSigned && (kFormat.bits == 8 || kKind == PanelKind::kQ4Table));
+  const std::byte* const scales = x + 32 * kRows;
+  const std::byte* const minus_sums = scales + 4 * kRows;
+  Sums sums[kPanels][kRows], minus[kRows];
+#pragma GCC unroll 16
+  for (int t = 0; t < kRows; ++t) {
+    if constexpr (kOffset || kFormat.affine) {
+      minus[t] = broadcast_sum(minus_sums + (group * kRows + t) * 4);
+      if constexpr (kFormat.groups == 1) minus[t] = add(minus[t], broadcast_sum(minus_sums + (kRows + t) * 4));
+    }
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      if constexpr (kOffset) sums[p][t] = shift_left<kFormat.offset_log2>(minus[t]);
+      else sums[p][t] = no_sums();
+    }
+  }
+  if constexpr (kFormat.groups == 1) {
+    add_dots<kKind, kRows, kPanels, 0>(w, x, sums);
+    add_dots<kKind, kRows, kPanels, 1>(w, x, sums);
+    add_dots<kKind, kRows, kPanels, 2>(w, x, sums);
+    add_dots<kKind, kRows, kPanels, 3>(w, x, sums);
+  } else {
+    add_dots<kKind, kRows, kPanels, 2 * group>(w, x, sums);
+    add_dots<kKind, kRows, kPanels, 2 * group + 1>(w, x, sums);
+  }
+  Lanes scale[kPanels], minimum[kPanels];
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) {
+    const std::byte* at = w[p] + 64 * kFormat.bits + 32 * group;
+    scale[p] = load_f16_lanes(at);
+    if constexpr (kFormat.affine) minimum[p] = load_f16_lanes(at + 32 * kFormat.groups);
+  }
+#pragma GCC unroll 16
+  for (int t = 0; t < kRows; ++t) {
+    const Lanes b = broadcast_lanes(scales + t * 4);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      tile.sum[p][t] = fma(to_lanes(sums[p][t]), mul(scale[p], b), tile.sum[p][t]);
+      if constexpr (kFormat.affine) tile.sum[p][t] = fma_minus(minimum[p], mul(to_lanes(minus[t]), b), tile.sum[p][t]);
+    }
+  }
+}
+
+template <PanelKind kKind, int kRows, int kPanels>
+void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
+  constexpr PanelFormat kFormat = format_of(kKind);
+  Tile<kRows, kPanels> tile;
+  tile.load(out);
+  const std::byte* w[kPanels];
+  for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
+  for (int64_t i = 0; i < num_blocks; ++i) {
+    add_group<kKind, kRows, kPanels, 0>(w, x, tile);
+    if constexpr (kFormat.groups == 2) add_group<kKind, kRows, kPanels, 1>(w, x, tile);
+    x += 44 * kRows;
+    for (int p = 0; p < kPanels; ++p) w[p] += kFormat.block_bytes;
+  }
+  tile.store(out);
+}
