@@ -371,7 +371,11 @@ Request random_request(std::mt19937& random, int context) {
   return r;
 }
 
-void run_random_schedule(unsigned seed) {
+struct Tally {
+  int64_t preemptions = 0, cached_tokens = 0, cancelled = 0, stopped = 0;
+};
+
+void run_random_schedule(unsigned seed, Tally& tally) {
   std::mt19937 random(seed);
   const auto between = [&](int least, int most) { return int(least + random() % (most - least + 1)); };
   ModelLimits limits{.vocab_size = kLimits.vocab_size, .max_context = between(16, 64), .block_tokens = between(1, 6), .max_step_tokens = between(1, 40), .max_logit_rows = between(1, 12)};
@@ -393,10 +397,12 @@ void run_random_schedule(unsigned seed) {
   b.run();
   for (const auto& [id, request] : b.requests) {
     const Response& found = b.responses[id];
+    tally.stopped += found.finish == FinishReason::kStop;
     if (found.finish != FinishReason::kCancelled) {
       b.expect_right(id);
     } else {
       EXPECT_TRUE(cancelled.contains(id));
+      ++tally.cancelled;
       const Response wanted = expected(b.model, request, b.options.vocab_limit);
       ASSERT_LE(found.token_ids.size(), wanted.token_ids.size());
       EXPECT_TRUE(std::equal(found.token_ids.begin(), found.token_ids.end(), wanted.token_ids.begin()));
@@ -404,13 +410,20 @@ void run_random_schedule(unsigned seed) {
   }
   EXPECT_EQ(b.loop.cache().num_used(), 0);
   EXPECT_EQ(b.loop.stats().finished_requests, count);
+  tally.preemptions += b.loop.stats().preemptions;
+  tally.cached_tokens += b.loop.stats().cached_prompt_tokens;
 }
 
 TEST(Loop, EveryRequestGivesTheSameInAnyCompany) {
-  for (unsigned seed = 1; seed <= 1500; ++seed) {
-    run_random_schedule(seed);
+  Tally tally;
+  for (unsigned seed = 1; seed <= 3000; ++seed) {
+    run_random_schedule(seed, tally);
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
   }
+  EXPECT_GT(tally.preemptions, 1000);
+  EXPECT_GT(tally.cached_tokens, 10000);
+  EXPECT_GT(tally.cancelled, 500);
+  EXPECT_GT(tally.stopped, 5000);
 }
 
 }  // namespace

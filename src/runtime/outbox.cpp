@@ -1,5 +1,6 @@
 #include "runtime/outbox.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "core/error.h"
@@ -26,6 +27,7 @@ void merge(Response& earlier, Response&& later) {
 template <typename Ready>
 bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, Outbox::Timeout timeout, Ready ready) {
   if (!timeout) return changed.wait(lock, ready), true;
+  if (timeout->count() <= 0) return ready();
   // Longer than a year is for ever, and must not overflow the clock.
   return changed.wait_for(lock, std::min<std::chrono::nanoseconds>(*timeout, std::chrono::hours(24 * 365)), ready);
 }
@@ -38,6 +40,7 @@ void Outbox::open(RequestId id, ResponseCallback callback) {
   mailbox->callback = std::move(callback);
   const std::lock_guard lock(mutex_);
   num_awaited_ += !mailbox->callback;
+  if (mailbox->callback && !callbacks_.joinable() && !finished_) callbacks_ = std::thread([this] { run_callbacks(); });
   mailboxes_.emplace(id, std::move(mailbox));
 }
 
@@ -122,6 +125,11 @@ void Outbox::run_callbacks() {
     }
     lock.lock();
   }
+}
+
+bool Outbox::on_callback_thread() const {
+  const std::lock_guard lock(mutex_);
+  return std::this_thread::get_id() == callbacks_.get_id();
 }
 
 void Outbox::finish() {

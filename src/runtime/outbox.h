@@ -16,7 +16,7 @@ class Outbox {
  public:
   using Timeout = std::optional<std::chrono::nanoseconds>;
 
-  Outbox() : callbacks_([this] { run_callbacks(); }) {}
+  Outbox() = default;
   ~Outbox() { finish(); }
 
   // Before the loop can know of the request. An empty callback: responses are awaited.
@@ -31,7 +31,7 @@ class Outbox {
 
   // Nothing is published any more. Returns when all callbacks have been called.
   void finish();
-  bool on_callback_thread() const { return std::this_thread::get_id() == callbacks_.get_id(); }
+  bool on_callback_thread() const;
 
  private:
   struct Mailbox {
@@ -45,13 +45,13 @@ class Outbox {
   void erase(RequestId id);
   void run_callbacks();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<RequestId, std::shared_ptr<Mailbox>> mailboxes_;  // shared with threads that wait at one
   size_t num_awaited_ = 0;                       // mailboxes without callback
   std::deque<RequestId> ready_, ready_callbacks_;  // with a pending response; ready_ may name some that have been taken since
   std::condition_variable any_ready_, callback_ready_;
   bool finished_ = false;
-  std::thread callbacks_;
+  std::thread callbacks_;  // starts with the first request that has one
 };
 
 }  // namespace headrace::runtime
