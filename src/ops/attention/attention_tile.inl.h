@@ -1,0 +1,182 @@
+// A tile of attention: see attention_tile.h. Included by ops/each_isa.inl.h.
+#include "ops/attention/attention_micro.inl.h"
+
+inline int clamp_to_chunk(int64_t position) { return position < 0 ? 0 : position > kChunkTokens ? kChunkTokens : int(position); }
+
+// What rows see of a chunk. Returns the range that covers all of them; empty when begin >= end.
+inline AttentionTile::Range see_chunk(const AttentionTile& tile, int64_t chunk, const AttentionScratch& at) {
+  int begin = kChunkTokens, end = 0;
+  for (int r = 0; r < tile.num_rows; ++r) {
+    at.begin[r] = clamp_to_chunk(at.visible[r].begin - chunk * kChunkTokens);
+    at.end[r] = clamp_to_chunk(at.visible[r].end - chunk * kChunkTokens);
+    if (at.begin[r] >= at.end[r]) at.begin[r] = at.end[r] = 0;
+    else begin = at.begin[r] < begin ? at.begin[r] : begin, end = at.end[r] > end ? at.end[r] : end;
+  }
+  return {begin, end};
+}
+
+inline void find_vectors(const KvVectors& kv, const AttentionTile& tile, int64_t chunk, int end, const std::byte** rows) {
+  for (int j = 0; j < end;) {
+    const int64_t position = chunk * kChunkTokens + j, place = position % tile.block_tokens;
+    const std::byte* row = kv.data + tile.table[position / tile.block_tokens] * kv.block_stride + place * kv.token_stride;
+    for (int64_t left = tile.block_tokens - place; left > 0 && j < end; --left, row += kv.token_stride) rows[j++] = row;
+  }
+}
+
+// Scores of one row, already times scale, become exp(score - m); returns m and l. Positions outside [begin, end) weigh 0.
+inline void weigh_scores(float* scores, int begin, int end, float softcap, float& m, float& l) {
+  alignas(64) static constexpr float kIota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const F32 lowest = broadcast(-INFINITY);
+  const int first = begin / kLanes * kLanes;
+  F32 top = lowest, total = zero();
+  for (int j = first; j < end; j += kLanes) {
+    F32 x = load(scores + j);
+    if (softcap > 0) x = broadcast(softcap) * tanh(x / broadcast(softcap));
+    if (j < begin || j + kLanes > end) {
+      const F32 lane = load(kIota) + broadcast(float(j));
+      x = select(less(lane, broadcast(float(begin))), lowest, select(less(lane, broadcast(float(end))), x, lowest));
+    }
+    top = max(top, x);
+    store(scores + j, x);
+  }
+  m = reduce_max(top);
+  for (int j = first; j < end; j += kLanes) {
+    const F32 weight = exp(load(scores + j) - broadcast(m));
+    total = total + weight;
+    store(scores + j, weight);
+  }
+  l = reduce_add(total);
+}
+
+template <typename T>
+void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, const Partial& out, const AttentionScratch& at) {
+  const int rows = int(tile.num_rows), dim = shape.padded_dim();
+  const AttentionTile::Range seen = see_chunk(tile, chunk, at);
+  if (seen.begin >= seen.end) return;
+  const int begin = int(seen.begin), end = int(seen.end);
+  find_vectors(tile.keys, tile, chunk, end, at.key_rows);
+  find_vectors(tile.values, tile, chunk, end, at.value_rows);
+  load_keys<T>(at.key_rows, begin, end, shape.head_dim, at.keys);
+  load_values<T>(at.value_rows, begin, end, shape.head_dim, at.values);
+
+  for (int j = begin / kPanel * kPanel; j < end; j += kPanel)
+    for_row_groups(rows, [&]<int kRows>(int r) {
+      bool seen_by_some = false;
+      for (int i = r; i < r + kRows; ++i) seen_by_some |= at.begin[i] < j + kPanel && at.end[i] > j;
+      if (seen_by_some)
+        score_panel<kRows>(at.q + r * dim, dim, at.keys + j * shape.head_dim, shape.head_dim, at.scores + r * kChunkTokens + j);
+    });
+  for (int r = 0; r < rows; ++r)
+    if (at.begin[r] < at.end[r]) weigh_scores(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
+
+  std::memset(out.o, 0, size_t(rows) * size_t(dim) * sizeof(float));
+  const int vectors = (shape.head_dim + kLanes - 1) / kLanes;
+  for (int v = 0; v < vectors; v += kVectors) {
+    const float* panel = at.values + v * kLanes * kChunkTokens;
+    for_row_groups(rows, [&]<int kRows>(int r) {
+      const float* weights = at.scores + r * kChunkTokens;
+      float* o = out.o + r * dim + v * kLanes;
+      const int width = vectors - v < kVectors ? vectors - v : kVectors;
+      if (width == kVectors) return weigh_rows<kRows, kVectors>(weights, panel, at.begin + r, at.end + r, o, dim);
+      if (width == 1) return weigh_rows<kRows, 1>(weights, panel, at.begin + r, at.end + r, o, dim);
+      if constexpr (kVectors > 2) {
+        if (width == 2) weigh_rows<kRows, 2>(weights, panel, at.begin + r, at.end + r, o, dim);
+        else weigh_rows<kRows, 3>(weights, panel, at.begin + r, at.end + r, o, dim);
+      }
+    });
+  }
+}
+
+inline void find_visible(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
+  for (int r = 0; r < tile.num_rows; ++r) at.visible[r] = tile.visible(shape, r);
+}
+
+inline void start_fold(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
+  std::memset(at.o, 0, size_t(tile.num_rows) * size_t(shape.padded_dim()) * sizeof(float));
+  for (int r = 0; r < kTileRows; ++r) at.m[r] = -INFINITY, at.l[r] = 0;
+}
+
+// Rows that see nothing of the chunk stay as they are.
+inline void fold(const AttentionShape& shape, const AttentionTile& tile, const Partial& in, const AttentionScratch& at) {
+  const int rows = int(tile.num_rows), dim = shape.padded_dim();
+  for (int r = 0; r < rows; r += kLanes) {
+    const int n = rows - r < kLanes ? rows - r : kLanes;
+    const F32 m = load(at.m + r, n), new_m = load(in.m + r, n), top = max(m, new_m);
+    store(at.old_factor + r, exp(m - top));
+    store(at.new_factor + r, exp(new_m - top));
+  }
+  for (int r = 0; r < rows; ++r) {
+    if (at.begin[r] >= at.end[r]) continue;
+    const F32 keep = broadcast(at.old_factor[r]), add = broadcast(at.new_factor[r]);
+    float* o = at.o + r * dim;
+    for (int d = 0; d < shape.head_dim; d += kLanes) store(o + d, fma(load(in.o + r * dim + d), add, load(o + d) * keep));
+    at.l[r] = at.l[r] * at.old_factor[r] + in.l[r] * at.new_factor[r];
+    at.m[r] = at.m[r] < in.m[r] ? in.m[r] : at.m[r];
+  }
+}
+
+// y = o / l; 0 for a row that saw nothing.
+inline void finish(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
+  for (int r = 0; r < tile.num_rows; ++r) {
+    const int64_t row = tile.first_row + r;
+    float* y = tile.y + row / shape.group * tile.y_stride + row % shape.group * shape.head_dim;
+    const F32 scale = broadcast(at.l[r] == 0 ? 0 : 1 / at.l[r]);
+    for (int d = 0; d < shape.head_dim; d += kLanes)
+      store(y + d, load(at.o + r * shape.padded_dim() + d) * scale, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes);
+  }
+}
+
+inline void load_queries(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
+  for (int r = 0; r < tile.num_rows; ++r) {
+    const int64_t row = tile.first_row + r;
+    const float* q = tile.q + row / shape.group * tile.q_stride + row % shape.group * shape.head_dim;
+    for (int d = 0; d < shape.head_dim; d += kLanes)
+      store(at.q + r * shape.padded_dim() + d, load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
+  }
+}
+
+template <typename T>
+void attend(const AttentionShape& shape, const AttentionTile& tile, std::byte* scratch) {
+  const AttentionScratch at(scratch, shape);
+  const Partial partial(at.partial, tile.num_rows, shape.padded_dim());
+  find_visible(shape, tile, at);
+  load_queries(shape, tile, at);
+  start_fold(shape, tile, at);
+  const AttentionTile::Range chunks = tile.chunks(shape);
+  for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+    compute_chunk<T>(shape, tile, chunk, partial, at);
+    fold(shape, tile, partial, at);
+  }
+  finish(shape, tile, at);
+}
+
+template <typename T>
+void attend_chunks(const AttentionShape& shape, const AttentionTile& tile, int64_t begin, int64_t end, float* partials, std::byte* scratch) {
+  const AttentionScratch at(scratch, shape);
+  const int64_t first = tile.chunks(shape).begin, size = Partial::floats(tile.num_rows, shape.padded_dim());
+  find_visible(shape, tile, at);
+  load_queries(shape, tile, at);
+  for (int64_t chunk = begin; chunk < end; ++chunk)
+    compute_chunk<T>(shape, tile, chunk, Partial(partials + (chunk - first) * size, tile.num_rows, shape.padded_dim()), at);
+}
+
+inline void fold_chunks(const AttentionShape& shape, const AttentionTile& tile, const float* partials, std::byte* scratch) {
+  const AttentionScratch at(scratch, shape);
+  const AttentionTile::Range chunks = tile.chunks(shape);
+  const int64_t size = Partial::floats(tile.num_rows, shape.padded_dim());
+  find_visible(shape, tile, at);
+  start_fold(shape, tile, at);
+  for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
+    see_chunk(tile, chunk, at);
+    fold(shape, tile, Partial(const_cast<float*>(partials) + (chunk - chunks.begin) * size, tile.num_rows, shape.padded_dim()), at);
+  }
+  finish(shape, tile, at);
+}
+
+AttentionCode attention_code(DType kv) {
+  switch (kv) {
+    case DType::kF16: return {attend<Half>, attend_chunks<Half>, fold_chunks};
+    case DType::kBF16: return {attend<BFloat16>, attend_chunks<BFloat16>, fold_chunks};
+    default: return {attend<float>, attend_chunks<float>, fold_chunks};
+  }
+}

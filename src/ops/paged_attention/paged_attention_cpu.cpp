@@ -1,0 +1,52 @@
+#include "core/error.h"
+#include "device/cpu/cpu_device.h"
+#include "ops/attention/attention_schedule.h"
+#include "ops/kv_write/kv_write.h"
+#include "ops/paged_attention/paged_attention.h"
+
+namespace headrace {
+namespace {
+
+class PagedAttentionKernel : public CpuKernel {
+ public:
+  PagedAttentionKernel(const Attention& attributes, DType kv, CpuDevice& device)
+      : runner_(attributes, device.isa(), kv, device.pool().size()),
+        description_(fmt::format("paged_attention/{} {}", name(kv), name(device.isa()))) {}
+
+  size_t workspace_bytes(std::span<const Tensor> in, std::span<const Tensor>) const override {
+    return runner_.workspace_bytes(in[3].sizes[0], max_length(in));
+  }
+  void run(Team& team, const Launch& launch) const override {
+    const Tensor &q = launch.inputs[0], &tables = launch.inputs[4], &y = launch.outputs[0];
+    const KvView kv(launch.inputs[1]);
+    const auto heads = [&](KvView::Part part) {
+      return AttentionLaunch::Heads{{kv.vector(0, part, 0), kv.strides[0] * kv.element_bytes, kv.strides[3] * kv.element_bytes},
+                                    kv.strides[2] * kv.element_bytes};
+    };
+    const AttentionLaunch operands{.q = q.as<float>(), .y = y.as<float>(), .q_stride = q.row_stride(), .y_stride = y.row_stride(),
+                                   .offsets = launch.inputs[2].as<int32_t>(), .num_sequences = tables.sizes[0],
+                                   .keys = heads(KvView::kKeys), .values = heads(KvView::kValues),
+                                   .lengths = launch.inputs[3].as<int32_t>(), .tables = tables.as<int32_t>(),
+                                   .table_stride = tables.row_stride(), .block_tokens = kv.block_tokens};
+    runner_.run(team, operands, max_length(launch.inputs), launch.workspace);
+  }
+  std::string description() const override { return description_; }
+
+ private:
+  static int64_t max_length(std::span<const Tensor> in) { return in[4].sizes[1] * in[1].sizes[3]; }
+
+  AttentionRunner runner_;
+  std::string description_;
+};
+
+}  // namespace
+
+void register_paged_attention_cpu(KernelRegistry& kernels) {
+  kernels.add({.op = "paged_attention", .name = "attention_tiles/cpu", .device = DeviceKind::kCpu,
+               .supports = [](const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32 && is_float(request.call.input(1).dtype); },
+               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+                 return std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), request.call.input(1).dtype, static_cast<CpuDevice&>(request.device));
+               }});
+}
+
+}  // namespace headrace
