@@ -1,9 +1,51 @@
 // Table of contents: every kernel. Within an op the preferred ones come first; an op's reference is always there as the last.
 #include "ops/ops.h"
 
+#include "ops/attention/attention.h"
+#include "ops/binary/binary.h"
+#include "ops/cast/cast.h"
+#include "ops/concat/concat.h"
+#include "ops/embedding/embedding.h"
+#include "ops/fused_linear/fused_linear.h"
+#include "ops/gated/gated.h"
+#include "ops/index_select/index_select.h"
+#include "ops/kv_write/kv_write.h"
+#include "ops/layer_norm/layer_norm.h"
+#include "ops/matmul/matmul.h"
+#include "ops/paged_attention/paged_attention.h"
+#include "ops/qkv_post/qkv_post.h"
+#include "ops/reduce/reduce.h"
+#include "ops/rms_norm/rms_norm.h"
+#include "ops/rope/rope.h"
+#include "ops/softmax/softmax.h"
+#include "ops/unary/unary.h"
+#include "ops/views/views.h"
+#include "ops/where/where.h"
+
 namespace headrace {
 
-void register_kernels(KernelRegistry&) {}
+void register_kernels(KernelRegistry& kernels) {
+  register_binary_cpu(kernels);
+  register_unary_cpu(kernels);
+  register_cast_cpu(kernels);
+  register_where_cpu(kernels);
+  register_gated_cpu(kernels);
+  register_softmax_cpu(kernels);
+  register_reduce_cpu(kernels);
+  register_rms_norm_cpu(kernels);    // and add_rms_norm
+  register_layer_norm_cpu(kernels);  // and add_layer_norm
+  register_views_cpu(kernels);
+  register_concat_cpu(kernels);
+  register_index_select_cpu(kernels);
+  register_embedding_cpu(kernels);
+  register_matmul_cpu(kernels);
+  register_rope_cpu(kernels);  // and rope_table
+  register_attention_cpu(kernels);
+  register_kv_write_cpu(kernels);
+  register_paged_attention_cpu(kernels);
+  register_qkv_post_cpu(kernels);
+  register_fused_linear_cpu(kernels);  // and linear
+}
 
 std::shared_ptr<const KernelRegistry> builtin_kernels() {
   static const std::shared_ptr<const KernelRegistry> kernels = [] {

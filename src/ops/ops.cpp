@@ -1,14 +1,20 @@
 // Table of contents: every op that Headrace knows.
 #include "ops/ops.h"
 
+#include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
+#include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
 #include "ops/index_select/index_select.h"
+#include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
+#include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
+#include "ops/paged_attention/paged_attention.h"
+#include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
@@ -38,7 +44,14 @@ void register_ops(OpRegistry& ops) {
   register_embedding(ops);
   // Products and positions.
   register_matmul(ops);
+  register_linear(ops);
+  register_fused_linear(ops);
   register_rope(ops);  // and rope_table
+  // Attention and its cache.
+  register_attention(ops);
+  register_kv_write(ops);
+  register_paged_attention(ops);
+  register_qkv_post(ops);
 }
 
 std::shared_ptr<const OpRegistry> builtin_ops() {
