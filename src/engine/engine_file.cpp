@@ -1,0 +1,201 @@
+#include "engine/engine_file.h"
+
+#include <filesystem>
+
+#include "core/dtype.h"
+#include "core/version.h"
+#include "engine/linked_weights.h"
+#include "ops/ops.h"
+#include "weights/safetensors.h"
+#include "weights/safetensors_writer.h"
+
+namespace headrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFormatKey[] = "headrace.format";
+constexpr int64_t kFormat = 1;
+constexpr std::string_view kTextPrefix = "headrace/text/";
+
+std::vector<std::string> parameters_of(const Graph& program) {
+  std::vector<std::string> names;
+  for (const Value& p : program.leaves(Leaf::kParameter)) names.push_back(p.name());
+  return names;
+}
+
+Json describe(const StoredType& type) {
+  return {{"dtype", name(type.dtype)}, {"sizes", std::vector<int64_t>(type.sizes.begin(), type.sizes.end())}};
+}
+
+StoredType stored_type(const Json& json, const std::string& where) {
+  const auto dtype_name = require<std::string>(json, "dtype", where);
+  const std::optional<DType> dtype = parse_dtype(dtype_name);
+  if (!dtype) fail(ErrorCode::kUnsupported, "{}: element type '{}' is not known", where, printable(dtype_name));
+  const auto sizes = require<std::vector<int64_t>>(json, "sizes", where);
+  if (sizes.size() > size_t(kMaxRank) || !checked_bytes(*dtype, sizes)) invalid("{}: impossible sizes", where);
+  return {*dtype, Sizes(sizes)};
+}
+
+// Block types have no name in safetensors: their bytes are stored, and the type is in the engine's JSON.
+Tensor as_stored(const Tensor& t) {
+  return is_block(t.dtype) ? Tensor::contiguous(t.data, DType::kU8, {t.bytes()}) : t;
+}
+
+// Weights that are in the engine itself.
+class EmbeddedWeights : public WeightSource {
+ public:
+  EmbeddedWeights(std::shared_ptr<const SafetensorsFile> file, std::map<std::string, StoredType> types) : file_(std::move(file)), types_(std::move(types)) {}
+  std::string describe() const override { return file_->where(); }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, type] : types_) names.push_back(name);
+    return names;
+  }
+  bool contains(const std::string& name) const override { return types_.count(name) > 0; }
+  std::optional<StoredType> find(const std::string& name) const override {
+    const auto it = types_.find(name);
+    return it == types_.end() ? std::nullopt : std::optional(it->second);
+  }
+  Tensor read(const std::string& name) const override {
+    const auto it = types_.find(name);
+    if (it == types_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", file_->where(), printable(name));
+    return Tensor::contiguous(static_cast<const void*>(file_->find(name)->data.data()), it->second.dtype, it->second.sizes);
+  }
+  void release(const std::string& name) const override {
+    if (const SafetensorsTensor* t = file_->find(name)) file_->release(*t);
+  }
+  std::optional<FileRange> locate(const std::string& name) const override {
+    const SafetensorsTensor* t = file_->find(name);
+    if (!t) return std::nullopt;
+    return FileRange{file_->where(), file_->offset_of(*t), t->data.size()};
+  }
+
+ private:
+  std::shared_ptr<const SafetensorsFile> file_;
+  std::map<std::string, StoredType> types_;
+};
+
+std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const SafetensorsFile>& file, const Json& weights) {
+  std::map<std::string, StoredType> types;
+  for (const auto& [name, json] : weights.items()) {
+    const std::string where = file->where() + ": weight '" + printable(name) + "'";
+    const StoredType type = stored_type(json, where);
+    const SafetensorsTensor* tensor = file->find(name);
+    if (!tensor) invalid("{}: missing from the file", where);
+    const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
+    if (int64_t(tensor->data.size()) != shape.bytes()) invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
+    types.emplace(name, type);
+  }
+  return std::make_shared<EmbeddedWeights>(file, std::move(types));
+}
+
+std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, const Json& engine) {
+  const std::string where = engine_path + ": linked weights";
+  std::map<std::string, std::string> paths;  // as written -> as found
+  const Json files = require<Json>(engine, "files", where);
+  for (const auto& [written, fingerprint] : files.items()) {
+    std::string found = written;
+    if (!fs::exists(found)) found = (fs::path(engine_path).parent_path() / fs::path(written).filename()).string();
+    if (!fs::exists(found))
+      fail(ErrorCode::kNotFound, "{}: '{}' is gone, and it is not beside the engine either; put it back or build the engine again", where, printable(written, 200));
+    if (!fingerprint.is_string() || file_fingerprint(found) != fingerprint.get<std::string>())
+      invalid("{}: '{}' is not the file that the engine was built from; build the engine again", where, printable(found, 200));
+    paths[written] = found;
+  }
+  std::map<std::string, WeightLink> links;
+  const Json weights = require<Json>(engine, "weights", where);
+  for (const auto& [name, json] : weights.items()) {
+    WeightLink link{stored_type(json, where), {}};
+    const auto written = require<std::string>(json, "file", where);
+    if (!paths.count(written)) invalid("{}: '{}' names a file that is not listed", where, printable(name));
+    link.range = {paths.at(written), require<uint64_t>(json, "offset", where), require<uint64_t>(json, "bytes", where)};
+    links.emplace(name, std::move(link));
+  }
+  return linked_weights(std::move(links));
+}
+
+constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
+
+}  // namespace
+
+void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
+  const std::vector<std::string> parameters = parameters_of(engine.program);
+  if (mode != WeightsMode::kNone && !engine.weights && !parameters.empty()) invalid("{}: the engine has no weights to write", engine.origin);
+  Json weights = Json::object(), files = Json::object();
+  std::vector<SafetensorsWriter::Item> items;
+  for (const std::string& name : mode == WeightsMode::kNone ? std::vector<std::string>() : parameters) {
+    const StoredType type = engine.weights->find(name).value();
+    weights[name] = describe(type);
+    if (mode == WeightsMode::kEmbed) {
+      const Tensor stored = as_stored(Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes));
+      items.push_back({name, stored.dtype, stored.sizes});
+      continue;
+    }
+    const std::optional<FileRange> range = engine.weights->locate(name);
+    if (!range) invalid("{}: weight '{}' is not in a file and cannot be linked; embed the weights", engine.origin, name);
+    const std::string file = fs::absolute(range->path).lexically_normal().string();
+    if (!files.contains(file)) files[file] = file_fingerprint(file);
+    weights[name].update({{"file", file}, {"offset", range->offset}, {"bytes", range->bytes}});
+  }
+  for (const auto& [name, asset] : engine.text) items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(asset.bytes.size())}});
+
+  const Json description = {{"kind", engine.kind}, {"vocab_size", engine.vocab_size}, {"max_positions", engine.max_positions},
+                            {"exact", engine.exact}, {"config", engine.config}, {"generation", engine.generation}, {"pooling", engine.pooling},
+                            {"weights_mode", kModeNames[int(mode)]}, {"weights", std::move(weights)}, {"files", std::move(files)}};
+  SafetensorsWriter writer(path, items,
+                           {{kFormatKey, std::to_string(kFormat)}, {"headrace.version", kVersion}, {"engine", description.dump()},
+                            {"program", engine.program.to_text()}});
+  if (mode == WeightsMode::kEmbed)
+    for (const std::string& name : parameters) {
+      writer.write(name, as_stored(engine.weights->read(name)));
+      engine.weights->release(name);
+    }
+  for (const auto& [name, asset] : engine.text)
+    writer.write(std::string(kTextPrefix) + name, Tensor::contiguous(static_cast<const void*>(asset.bytes.data()), DType::kU8, {int64_t(asset.bytes.size())}));
+  writer.commit();
+}
+
+bool is_engine_file(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
+  try {
+    return SafetensorsFile::open(path).metadata().count(kFormatKey) > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Engine read_engine(const std::string& path) {
+  const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
+  const auto entry = [&](const char* key) -> const std::string& {
+    const auto it = file->metadata().find(key);
+    if (it == file->metadata().end()) invalid("{}: is no engine: its metadata lack '{}'", path, key);
+    return it->second;
+  };
+  int64_t format = 0;
+  detail::from_text(entry(kFormatKey), format);
+  if (format < 1 || format > kFormat)
+    fail(ErrorCode::kUnsupported, "{}: engine format {} (written by Headrace {}); this is Headrace {}, which reads up to format {}", path, format,
+         file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", kVersion, kFormat);
+  const Json json = parse_json(entry("engine"), path + ": engine");
+  const std::string where = path + ": engine";
+  Engine engine{.origin = path, .program = Graph::parse(entry("program"), builtin_ops())};
+  engine.kind = require<std::string>(json, "kind", where);
+  if (engine.kind != "decoder" && engine.kind != "encoder") invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
+  engine.vocab_size = require<int64_t>(json, "vocab_size", where);
+  engine.max_positions = require<int64_t>(json, "max_positions", where);
+  if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1) invalid("{}: impossible vocabulary or context size", where);
+  engine.exact = require<bool>(json, "exact", where);
+  engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()), engine.pooling = json.value("pooling", Json());
+  for (const SafetensorsTensor& t : file->tensors())
+    if (t.name.starts_with(kTextPrefix))
+      engine.text[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
+  const auto mode = require<std::string>(json, "weights_mode", where);
+  if (mode == "embed") engine.weights = read_embedded(file, require<Json>(json, "weights", where));
+  else if (mode == "link") engine.weights = read_linked(path, json);
+  else if (mode != "none") invalid("{}: weights_mode '{}' is not known", where, printable(mode));
+  return engine;
+}
+
+}  // namespace headrace

@@ -1,0 +1,79 @@
+#include "engine/linked_weights.h"
+
+#include "core/dtype.h"
+#include "core/mapped_file.h"
+
+namespace headrace {
+namespace {
+
+uint64_t fnv1a(std::span<const std::byte> bytes, uint64_t hash) {
+  for (std::byte b : bytes) hash = (hash ^ uint64_t(b)) * 0x100000001b3u;
+  return hash;
+}
+
+class LinkedWeights : public WeightSource {
+ public:
+  explicit LinkedWeights(std::map<std::string, WeightLink> links) : links_(std::move(links)) {
+    for (const auto& [name, link] : links_) {
+      auto& file = files_[link.range.path];
+      if (!file) file = MappedFile::open(link.range.path);
+      const auto bytes = checked_bytes(link.type.dtype, {link.type.sizes.begin(), size_t(link.type.sizes.rank())});
+      const uint64_t size = file->bytes().size();
+      if (!bytes || uint64_t(*bytes) != link.range.bytes || link.range.offset > size || link.range.bytes > size - link.range.offset)
+        invalid("{}: linked tensor '{}' is said to be at {}, {} bytes, which the file does not have; build the engine again",
+                link.range.path, printable(name), link.range.offset, link.range.bytes);
+    }
+  }
+  std::string describe() const override { return links_.empty() ? "no weights" : links_.begin()->second.range.path; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, link] : links_) names.push_back(name);
+    return names;
+  }
+  bool contains(const std::string& name) const override { return links_.count(name) > 0; }
+  std::optional<StoredType> find(const std::string& name) const override {
+    const auto it = links_.find(name);
+    return it == links_.end() ? std::nullopt : std::optional(it->second.type);
+  }
+  Tensor read(const std::string& name) const override {
+    const auto it = links_.find(name);
+    if (it == links_.end()) fail(ErrorCode::kNotFound, "there is no linked tensor '{}'", printable(name));
+    return Tensor::contiguous(static_cast<const void*>(bytes_of(it->second).data()), it->second.type.dtype, it->second.type.sizes);
+  }
+  void release(const std::string& name) const override {
+    if (const auto it = links_.find(name); it != links_.end()) files_.at(it->second.range.path)->drop(bytes_of(it->second));
+  }
+  std::optional<FileRange> locate(const std::string& name) const override {
+    const auto it = links_.find(name);
+    return it == links_.end() ? std::nullopt : std::optional(it->second.range);
+  }
+
+ private:
+  std::span<const std::byte> bytes_of(const WeightLink& link) const {
+    return files_.at(link.range.path)->bytes().subspan(link.range.offset, link.range.bytes);
+  }
+  std::map<std::string, WeightLink> links_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+};
+
+}  // namespace
+
+std::string file_fingerprint(const std::string& path) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  const std::span<const std::byte> bytes = file->bytes();
+  constexpr size_t kEdge = 65536, kPage = 4096, kPages = 64;
+  uint64_t hash = 0xcbf29ce484222325u;
+  hash = fnv1a(bytes.first(std::min(kEdge, bytes.size())), hash);
+  hash = fnv1a(bytes.last(std::min(kEdge, bytes.size())), hash);
+  for (size_t i = 0; i < kPages && bytes.size() > 2 * kEdge; ++i) {
+    const size_t at = bytes.size() / kPages * i;
+    hash = fnv1a(bytes.subspan(at, std::min(kPage, bytes.size() - at)), hash);
+  }
+  return fmt::format("{}-{:016x}", bytes.size(), hash);
+}
+
+std::shared_ptr<const WeightSource> linked_weights(std::map<std::string, WeightLink> links) {
+  return std::make_shared<LinkedWeights>(std::move(links));
+}
+
+}  // namespace headrace

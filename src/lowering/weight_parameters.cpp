@@ -1,0 +1,26 @@
+#include "lowering/weight_parameters.h"
+
+#include "core/error.h"
+
+namespace headrace {
+
+WeightParameters::WeightParameters(const Graph& program, std::shared_ptr<const WeightSource> weights) : weights_(std::move(weights)) {
+  std::vector<DeclaredWeight> declared;
+  for (const Value& p : program.leaves(Leaf::kParameter)) {
+    DeclaredWeight weight{p.name(), {}};
+    for (const Dim& d : p.shape().dims()) weight.sizes.push_back(d.value());
+    declared.push_back(std::move(weight));
+  }
+  if (declared.empty()) return;
+  if (!weights_) invalid("the program has {} parameters, and no weights were given", declared.size());
+  check_weights(declared, *weights_);
+  for (const Value& p : program.leaves(Leaf::kParameter))
+    if (const auto stored = weights_->find(p.name()); stored->dtype != p.dtype())
+      invalid("{}: '{}' is stored as {}, the program was built for {}; build it again for these weights", weights_->describe(), p.name(),
+              name(stored->dtype), name(p.dtype()));
+}
+
+Constant WeightParameters::get(const std::string& path) { return {weights_->read(path), weights_}; }
+void WeightParameters::done_with(const std::string& path) { weights_->release(path); }
+
+}  // namespace headrace
