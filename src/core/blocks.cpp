@@ -104,10 +104,11 @@ void widen_iq4_nl(const uint8_t* b, float* y) {
 void widen_q2_k(const uint8_t* b, float* y) {
   const uint8_t *scales = b, *codes = b + 16;
   const float d = half_at(b + 80), dmin = half_at(b + 82);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int run = i / 32, group = i / 16;
-    const int code = codes[run / 4 * 32 + i % 32] >> (run % 4 * 2) & 3;
-    y[i] = d * float(low(scales[group])) * float(code) - dmin * float(high(scales[group]));
+  for (int group = 0; group < 16; ++group) {
+    const float scale = d * float(low(scales[group])), min = dmin * float(high(scales[group]));
+    const int run = group / 2, shift = run % 4 * 2;
+    const uint8_t* in = codes + run / 4 * 32 + group % 2 * 16;
+    for (int i = 0; i < 16; ++i) y[group * 16 + i] = scale * float(in[i] >> shift & 3) - min;
   }
 }
 
@@ -117,11 +118,14 @@ void widen_q2_k(const uint8_t* b, float* y) {
 void widen_q3_k(const uint8_t* b, float* y) {
   const uint8_t *third = b, *codes = b + 32, *scales = b + 96;
   const float d = half_at(b + 108);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int run = i / 32, group = i / 16;
-    const int scale = (scales[group % 8] >> (group / 8 * 4) & 15) | (scales[8 + group % 4] >> (group / 4 * 2) & 3) << 4;
-    const int code = (codes[run / 4 * 32 + i % 32] >> (run % 4 * 2) & 3) | (third[i % 32] >> run & 1) << 2;
-    y[i] = d * float(scale - 32) * float(code - 4);
+  for (int group = 0; group < 16; ++group) {
+    const int six_bits = (scales[group % 8] >> (group / 8 * 4) & 15) | (scales[8 + group % 4] >> (group / 4 * 2) & 3) << 4;
+    const float scale = d * float(six_bits - 32);
+    const int run = group / 2, shift = run % 4 * 2, half = group % 2 * 16;
+    for (int i = 0; i < 16; ++i) {
+      const int code = (codes[run / 4 * 32 + half + i] >> shift & 3) | (third[half + i] >> run & 1) << 2;
+      y[group * 16 + i] = scale * float(code - 4);
+    }
   }
 }
 
@@ -171,25 +175,41 @@ void widen_q5_k(const uint8_t* b, float* y) {
 void widen_q6_k(const uint8_t* b, float* y) {
   const uint8_t *lows = b, *highs = b + 128, *scales = b + 192;
   const float d = half_at(b + 208);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int half = i / 128, run = i / 32 % 4;
-    const uint8_t byte = lows[half * 64 + run % 2 * 32 + i % 32];
-    const int code = (run < 2 ? low(byte) : high(byte)) | (highs[half * 32 + i % 32] >> (run * 2) & 3) << 4;
-    y[i] = d * float(int8_t(scales[i / 16])) * float(code - 32);
+  for (int group = 0; group < 16; ++group) {
+    const float scale = d * float(int8_t(scales[group]));
+    const int half = group / 8, run = group / 2 % 4, at = group % 2 * 16;
+    const uint8_t *low_bits = lows + half * 64 + run % 2 * 32 + at, *high_bits = highs + half * 32 + at;
+    for (int i = 0; i < 16; ++i) {
+      const int code = (low_bits[i] >> (run / 2 * 4) & 15) | (high_bits[i] >> (run * 2) & 3) << 4;
+      y[group * 16 + i] = scale * float(code - 32);
+    }
   }
 }
 
 // ------------------------------------------------------------------------------------------------ rounding to blocks
 
+// To even in the middle; NaN becomes the lowest.
 int nearest(float x, int lowest, int highest) {
-  if (!(x > float(lowest))) return lowest;  // NaN too
-  return x < float(highest) ? int(std::lrint(x)) : highest;
+  constexpr float kRounder = 0x1.8p23f;  // in a float near it the last bit counts 1, so adding it rounds
+  const float inside = x > float(lowest) ? (x < float(highest) ? x : float(highest)) : float(lowest);
+  return int(inside + kRounder) - int(kRounder);
 }
 
 float inverse(float d) { return d == 0 ? 0 : 1 / d; }
 
+struct Range {
+  float min, max;
+};
+
+Range range_of(const float* x) {
+  Range r{x[0], x[0]};
+  for (int i = 1; i < kBlock; ++i) r = {x[i] < r.min ? x[i] : r.min, x[i] > r.max ? x[i] : r.max};
+  return r;
+}
+
 float largest_magnitude(const float* x) {
-  return *std::max_element(x, x + kBlock, [](float a, float b) { return std::abs(a) < std::abs(b); });
+  const Range r = range_of(x);
+  return -r.min > r.max ? r.min : r.max;
 }
 
 void round_q8_0(const float* x, uint8_t* b) {
@@ -224,9 +244,9 @@ struct MinAndInverse {
 
 // Stores scale and minimum for codes 0 to `highest`.
 MinAndInverse put_range(const float* x, int highest, uint8_t* b) {
-  const auto [min, max] = std::minmax_element(x, x + kBlock);
-  const float scale = inverse(put_half(b, (*max - *min) / float(highest)));
-  return {put_half(b + 2, *min), scale};
+  const Range r = range_of(x);
+  const float scale = inverse(put_half(b, (r.max - r.min) / float(highest)));
+  return {put_half(b + 2, r.min), scale};
 }
 
 void round_q4_1(const float* x, uint8_t* b) {
@@ -244,9 +264,10 @@ void round_q5_1(const float* x, uint8_t* b) {
 
 void round_iq4_nl(const float* x, uint8_t* b) {
   const float scale = inverse(put_half(b, largest_magnitude(x) / kIq4Values[0]));
-  const auto code = [&](int i) {
-    const auto further = [v = x[i] * scale](int8_t p, int8_t q) { return std::abs(v - float(p)) < std::abs(v - float(q)); };
-    return int(std::min_element(kIq4Values.begin(), kIq4Values.end(), further) - kIq4Values.begin());
+  const auto code = [&](int i) {  // the number of middles between neighbouring values that lie below
+    int below = 0;
+    for (int k = 0; k < 15; ++k) below += x[i] * scale > float(kIq4Values[k] + kIq4Values[k + 1]) / 2;
+    return below;
   };
   for (int i = 0; i < 16; ++i) b[2 + i] = uint8_t(code(i) | code(i + 16) << 4);
 }

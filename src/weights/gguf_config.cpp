@@ -98,9 +98,9 @@ void add_rope(Translator& t, const GgufFile& file) {
 void add_head_dim(Translator& t) {
   if (t.integer("attention.key_length")) {
     t.copy_integer("attention.key_length", "head_dim");
-  } else if (t.config.contains("hidden_size") && t.config.value("num_attention_heads", Json()).is_number_integer()) {
-    const int64_t heads = t.config["num_attention_heads"].get<int64_t>();
-    if (heads > 0) t.config["head_dim"] = t.config["hidden_size"].get<int64_t>() / heads;
+  } else {
+    const Json hidden = t.config.value("hidden_size", Json()), heads = t.config.value("num_attention_heads", Json());
+    if (hidden.is_number_integer() && heads.is_number_integer() && heads > 0) t.config["head_dim"] = hidden.get<int64_t>() / heads.get<int64_t>();
   }
 }
 
