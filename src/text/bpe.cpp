@@ -1,0 +1,161 @@
+#include <bit>
+
+#include "text/merge.h"
+#include "text/model.h"
+#include "text/piece_cache.h"
+#include "text/unicode.h"
+
+namespace headrace {
+namespace {
+
+// (left, right) -> what they merge into; open addressing.
+class MergeTable {
+ public:
+  explicit MergeTable(std::span<const Merge> merges) : slots_(std::bit_ceil(merges.size() * 2 + 16)) {
+    for (size_t rank = 0; rank < merges.size(); ++rank) {
+      const uint64_t key = pair(merges[rank].left, merges[rank].right);
+      size_t i = first(key);
+      while (slots_[i].key != kFree && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = {key, static_cast<uint32_t>(rank), merges[rank].result};  // of a pair that is listed twice the last rank counts
+    }
+  }
+  std::optional<MergeResult> find(int32_t left, int32_t right) const {
+    const uint64_t key = pair(left, right);
+    for (size_t i = first(key); slots_[i].key != kFree; i = (i + 1) & (slots_.size() - 1))
+      if (slots_[i].key == key) return MergeResult{slots_[i].rank, slots_[i].result};
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr uint64_t kFree = UINT64_MAX;
+  struct Slot {
+    uint64_t key = kFree;
+    uint32_t rank = 0;
+    int32_t result = 0;
+  };
+  static uint64_t pair(int32_t left, int32_t right) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+  }
+  size_t first(uint64_t key) const { return ((key ^ key >> 29) * 0x9e3779b97f4a7c15u >> 24) & (slots_.size() - 1); }
+  std::vector<Slot> slots_;
+};
+
+class Bpe final : public Model {
+ public:
+  Bpe(std::shared_ptr<const Vocabulary> vocabulary, std::span<const Merge> merges, BpeOptions options)
+      : vocabulary_(std::move(vocabulary)), merges_(merges), options_(std::move(options)), small_(kNumSmall, -1) {
+    if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
+    plain_ = options_.continuing_prefix.empty() && options_.end_of_word_suffix.empty();
+    for (uint32_t c = 0; c < kNumSmall; ++c) {
+      std::string text;
+      if (c < 0x80) {
+        text = static_cast<char>(c);
+      } else {
+        text = {static_cast<char>(0xc0 | c >> 6), static_cast<char>(0x80 | (c & 0x3f))};
+      }
+      if (const auto id = vocabulary_->find(text)) small_[c] = *id;
+    }
+  }
+
+  void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
+    PieceCache cache(pieces.size());
+    Merger merger;
+    std::vector<Symbol> symbols;
+    for (const Piece& piece : pieces) {
+      if (cache.recall(piece.text, ids)) continue;
+      const size_t begin = ids.size();
+      encode_piece(piece.text, merger, symbols, ids);
+      cache.remember(piece.text, begin, ids);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNumSmall = 0x400;
+
+  void encode_piece(std::string_view piece, Merger& merger, std::vector<Symbol>& symbols, std::vector<int32_t>& ids) const {
+    if (options_.ignore_merges) {
+      if (const auto id = vocabulary_->find(piece); id && !options_.never_whole.contains(*id)) return ids.push_back(*id);
+    }
+    symbols.clear();
+    bool after_unknown = false;
+    for_each_character(piece, [&](uint32_t c, size_t begin, size_t end) {
+      if (const auto id = character_id(piece, c, begin, end)) {
+        symbols.push_back({*id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+        after_unknown = false;
+      } else if (!append_bytes(piece, begin, end, symbols)) {
+        append_unknown(after_unknown, begin, end, symbols);
+        after_unknown = true;
+      } else {
+        after_unknown = false;
+      }
+    });
+    merger.merge(symbols, [&](const Symbol& left, const Symbol& right) { return merges_.find(left.id, right.id); });
+    for (const Symbol& symbol : symbols)
+      if (symbol.id >= 0) ids.push_back(symbol.id);
+  }
+
+  std::optional<int32_t> character_id(std::string_view piece, uint32_t c, size_t begin, size_t end) const {
+    if (plain_) {
+      if (c < kNumSmall) return small_[c] >= 0 ? std::optional(small_[c]) : std::nullopt;
+      return vocabulary_->find(piece.substr(begin, end - begin));
+    }
+    std::string text = begin > 0 ? options_.continuing_prefix : std::string();
+    text += piece.substr(begin, end - begin);
+    if (end == piece.size()) text += options_.end_of_word_suffix;
+    return vocabulary_->find(text);
+  }
+
+  bool append_bytes(std::string_view piece, size_t begin, size_t end, std::vector<Symbol>& symbols) const {
+    if (!options_.unknown.byte_fallback) return false;
+    const auto token = [&](size_t i) { return byte_tokens_[static_cast<unsigned char>(piece[i])]; };
+    for (size_t i = begin; i < end; ++i)
+      if (token(i) < 0) return false;
+    for (size_t i = begin; i < end; ++i) symbols.push_back({token(i), static_cast<uint32_t>(i), static_cast<uint32_t>(i + 1)});
+    return true;
+  }
+
+  void append_unknown(bool after_unknown, size_t begin, size_t end, std::vector<Symbol>& symbols) const {
+    if (!options_.unknown.unknown) return;
+    if (after_unknown && options_.unknown.fuse && !symbols.empty()) {
+      symbols.back().end = static_cast<uint32_t>(end);
+    } else {
+      symbols.push_back({*options_.unknown.unknown, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+    }
+  }
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  MergeTable merges_;
+  BpeOptions options_;
+  std::vector<int32_t> small_;        // ids of the characters below U+0400
+  std::vector<int32_t> byte_tokens_;  // by byte
+  bool plain_ = true;
+};
+
+}  // namespace
+
+std::optional<uint8_t> parse_byte_token(std::string_view text) {
+  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return std::nullopt;
+  int value = 0;
+  for (const char c : text.substr(3, 2)) {
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return std::nullopt;
+    value = value * 16 + digit;
+  }
+  return static_cast<uint8_t>(value);
+}
+
+std::vector<int32_t> find_byte_tokens(const Vocabulary& vocabulary) {
+  std::vector<int32_t> tokens(256, -1);
+  for (int byte = 0; byte < 256; ++byte) {
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    const std::string text = {'<', '0', 'x', kHex[static_cast<size_t>(byte >> 4)], kHex[static_cast<size_t>(byte & 15)], '>'};
+    if (const auto id = vocabulary.find(text)) tokens[static_cast<size_t>(byte)] = *id;
+  }
+  return tokens;
+}
+
+std::unique_ptr<Model> bpe_model(std::shared_ptr<const Vocabulary> vocabulary, std::span<const Merge> merges, BpeOptions options) {
+  return std::make_unique<Bpe>(std::move(vocabulary), merges, std::move(options));
+}
+
+}  // namespace headrace

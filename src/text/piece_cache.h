@@ -1,0 +1,43 @@
+// Remembers the ids of pieces within one call of encode: words repeat. Flat, and bounded: a crowded slot is overwritten.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "text/vocabulary.h"
+
+namespace headrace {
+
+class PieceCache {
+ public:
+  // Sized for this many pieces; few pieces are not worth a cache.
+  explicit PieceCache(size_t num_pieces) {
+    if (num_pieces >= 64) slots_.resize(num_pieces < 4096 ? 1024 : 16384);
+  }
+  // Appends the ids of `piece` and returns true, if they are known. Looks into `ids`, where remember() said they are.
+  bool recall(std::string_view piece, std::vector<int32_t>& ids) {
+    if (slots_.empty() || piece.size() > kLongest) return false;
+    const uint64_t hash = hash_bytes(piece);
+    last_ = &slots_[hash >> 40 & (slots_.size() - 1)];
+    if (last_->text != piece) return false;
+    const size_t begin = last_->begin;
+    for (size_t i = 0; i < last_->count; ++i) ids.push_back(ids[begin + i]);
+    return true;
+  }
+  // The ids from `begin` to the end are those of the piece that was last asked for. The piece's text must outlive the cache.
+  void remember(std::string_view piece, size_t begin, const std::vector<int32_t>& ids) {
+    if (!slots_.empty() && piece.size() <= kLongest) *last_ = {piece, begin, ids.size() - begin};
+  }
+
+ private:
+  static constexpr size_t kLongest = 64;
+  struct Slot {
+    std::string_view text;
+    size_t begin = 0, count = 0;
+  };
+  std::vector<Slot> slots_;
+  Slot* last_ = nullptr;
+};
+
+}  // namespace headrace
