@@ -175,6 +175,8 @@ class Executor {
 
   // In whatever state the request is; its last response says kCancelled and has the tokens so far. Does nothing if it is finished.
   void cancel(RequestId id);
+  // Cancels, and forgets the request: its responses are not kept, its callback is not called again.
+  void discard(RequestId id);
 
   ExecutorStats stats() const;
 

@@ -73,6 +73,12 @@ RequestId Executor::enqueue(Request request, ResponseCallback callback) {
 std::optional<Response> Executor::await(RequestId id, std::optional<std::chrono::nanoseconds> timeout) { return impl_->outbox.await(id, timeout); }
 std::vector<Response> Executor::await_any(std::optional<std::chrono::nanoseconds> timeout) { return impl_->outbox.await_any(timeout); }
 void Executor::cancel(RequestId id) { impl_->inbox.cancel(id); }
+
+void Executor::discard(RequestId id) {
+  impl_->outbox.discard(id);
+  impl_->inbox.cancel(id);
+}
+
 ExecutorStats Executor::stats() const { return impl_->loop.stats(); }
 
 void Executor::shutdown(Shutdown how) {

@@ -83,11 +83,14 @@ TEST(Executor, AwaitGivesUpInTime) {
 
 TEST(Executor, ASlowReaderGetsEverythingInOnePiece) {
   Executor executor = make();
-  const RequestId id = executor.enqueue({.token_ids = {1, 2, 3}, .max_tokens = 20, .streaming = true});
+  const OutputOptions output{.logprobs = 1, .prompt_logprobs = 1};
+  const RequestId id = executor.enqueue({.token_ids = {1, 2, 3}, .max_tokens = 20, .streaming = true, .output = output});
   const RequestId other = executor.enqueue({.token_ids = {1, 2, 3}, .max_tokens = 40});
   executor.await(other);
   const Response response = executor.await(id).value();
   EXPECT_EQ(response.token_ids.size(), 20);
+  EXPECT_EQ(response.logprobs.size(), 20);
+  EXPECT_EQ(response.prompt_logprobs.size(), 2);
   EXPECT_TRUE(response.finished());
 }
 
@@ -120,6 +123,25 @@ TEST(Executor, ACallbackMayThrowCancelAndEnqueue) {
     throw std::runtime_error("a careless callback");
   });
   done.wait();
+}
+
+TEST(Executor, DiscardedRequestsLeaveNothingBehind) {
+  Executor executor = make();
+  std::atomic<bool> called_after = false, discarded = false;
+  std::latch first(1);
+  const RequestId silent = executor.enqueue({.token_ids = {1}, .max_tokens = 40, .streaming = true}, [&](Response r) {
+    called_after = called_after || discarded;
+    if (!discarded.exchange(true)) executor.discard(r.id), first.count_down();
+  });
+  first.wait();
+  const RequestId early = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 60}), late = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 1});
+  executor.discard(early);
+  expect_error(ErrorCode::kNotFound, "", [&] { executor.await(early); });
+  executor.shutdown(Shutdown::kDrain);
+  executor.discard(late);
+  for (RequestId id : {silent, early, late}) expect_error(ErrorCode::kNotFound, "", [&] { executor.await(id); });
+  EXPECT_FALSE(called_after);
+  EXPECT_TRUE(executor.await_any().empty());
 }
 
 TEST(Executor, RejectsBadRequestsAndSaysWhy) {

@@ -54,6 +54,10 @@ void Outbox::publish(std::vector<Response> responses) {
   const std::lock_guard lock(mutex_);
   for (Response& response : responses) {
     Mailbox& mailbox = *mailboxes_.at(response.id);
+    if (mailbox.discarded) {
+      if (response.finished()) erase(response.id);
+      continue;
+    }
     if (mailbox.pending) {
       merge(*mailbox.pending, std::move(response));
       continue;  // its reader has been told
@@ -64,6 +68,15 @@ void Outbox::publish(std::vector<Response> responses) {
   }
   any_ready_.notify_all();
   callback_ready_.notify_one();
+}
+
+void Outbox::discard(RequestId id) {
+  const std::lock_guard lock(mutex_);
+  const auto at = mailboxes_.find(id);
+  if (at == mailboxes_.end()) return;
+  Mailbox& mailbox = *at->second;
+  mailbox.discarded = true;
+  if (mailbox.pending && mailbox.pending->finished() && !mailbox.callback) erase(id);  // a callback's thread has its turn coming
 }
 
 // Requires the lock, and a pending response.
@@ -90,8 +103,8 @@ std::optional<Response> Outbox::await(RequestId id, Timeout timeout) {
   if (at == mailboxes_.end()) fail(ErrorCode::kNotFound, "request {} is unknown: its last response was taken already, or it never existed", id);
   const std::shared_ptr<Mailbox> mailbox = at->second;  // outlives the wait
   if (mailbox->callback) fail(ErrorCode::kNotFound, "request {} has a callback: its responses go there", id);
-  if (!wait(mailbox->changed, lock, timeout, [&] { return mailbox->pending || mailbox->closed; })) return std::nullopt;
-  if (mailbox->closed) fail(ErrorCode::kNotFound, "request {}: another thread took its last response", id);
+  if (!wait(mailbox->changed, lock, timeout, [&] { return mailbox->pending || mailbox->closed || mailbox->discarded; })) return std::nullopt;
+  if (mailbox->closed || mailbox->discarded) fail(ErrorCode::kNotFound, "request {}: another thread took its last response or discarded it", id);
   return take(*mailbox);
 }
 
@@ -114,9 +127,12 @@ void Outbox::run_callbacks() {
   while (true) {
     callback_ready_.wait(lock, [&] { return !ready_callbacks_.empty() || finished_; });
     if (ready_callbacks_.empty()) return;
-    const std::shared_ptr<Mailbox> mailbox = mailboxes_.at(ready_callbacks_.front());
+    const auto at = mailboxes_.find(ready_callbacks_.front());
     ready_callbacks_.pop_front();
+    if (at == mailboxes_.end()) continue;  // discarded
+    const std::shared_ptr<Mailbox> mailbox = at->second;
     Response response = take(*mailbox);
+    if (mailbox->discarded) continue;
     lock.unlock();
     try {
       mailbox->callback(std::move(response));

@@ -24,6 +24,8 @@ class Outbox {
   // The loop never got to know of it.
   void withdraw(RequestId id);
   void publish(std::vector<Response> responses);
+  // Nobody wants the responses of this request. Does nothing if it is unknown.
+  void discard(RequestId id);
 
   // As Executor's.
   std::optional<Response> await(RequestId id, Timeout timeout);
@@ -38,7 +40,8 @@ class Outbox {
     RequestId id = 0;
     ResponseCallback callback;
     std::optional<Response> pending;
-    bool closed = false;  // the last response was taken
+    bool closed = false;     // the last response was taken
+    bool discarded = false;  // no response will be
     std::condition_variable changed;
   };
   Response take(Mailbox& mailbox);
@@ -48,7 +51,7 @@ class Outbox {
   mutable std::mutex mutex_;
   std::unordered_map<RequestId, std::shared_ptr<Mailbox>> mailboxes_;  // shared with threads that wait at one
   size_t num_awaited_ = 0;                       // mailboxes without callback
-  std::deque<RequestId> ready_, ready_callbacks_;  // with a pending response; ready_ may name some that have been taken since
+  std::deque<RequestId> ready_, ready_callbacks_;  // with a pending response; may name some that are gone since
   std::condition_variable any_ready_, callback_ready_;
   bool finished_ = false;
   std::thread callbacks_;  // starts with the first request that has one
