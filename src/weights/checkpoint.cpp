@@ -1,10 +1,9 @@
 #include "weights/checkpoint.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "weights/file_weights.h"
+#include "weights/folder.h"
 #include "weights/gguf_config.h"
 #include "weights/hf_config.h"
 #include "weights/tensor_names.h"
@@ -14,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Json read_json_if_there(const fs::path& path) { return fs::exists(path) ? read_json_file(path.string()) : Json(nullptr); }
+Json read_json_if_there(const fs::path& path) { return is_there(path) ? read_json_file(path.string()) : Json(nullptr); }
 
 Checkpoint open_config(const std::string& path) {
   Checkpoint checkpoint;
@@ -26,8 +25,8 @@ Checkpoint open_config(const std::string& path) {
 }
 
 std::string why_no_weights(const fs::path& folder) {
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& entry : list_folder(folder)) {
+    const std::string name = entry.filename().string();
     if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
       return fmt::format("{}: holds PyTorch pickles such as '{}', which are not read; convert them to safetensors", folder.string(), printable(name));
     }
@@ -78,9 +77,9 @@ const WeightSource& Checkpoint::require_weights() const {
 }
 
 Checkpoint open_checkpoint(const std::string& path) {
-  if (std::error_code error; !fs::exists(path, error)) fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file or a config.json", printable(path, 500));
-  if (fs::is_directory(path)) {
-    if (fs::exists(fs::path(path) / "config.json")) return open_folder(path);
+  if (!is_there(path)) fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file or a config.json", printable(path, 500));
+  if (is_folder(path)) {
+    if (is_there(fs::path(path) / "config.json")) return open_folder(path);
     const std::string gguf = only_gguf(path);
     if (gguf.empty()) fail(ErrorCode::kNotFound, "{}: holds neither a config.json nor a .gguf file; is it a model's folder?", path);
     return open_gguf(gguf);
@@ -98,12 +97,11 @@ bool is_gguf(const std::string& path) {
 
 std::string only_gguf(const std::string& folder) {
   std::vector<std::string> models;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& entry : list_folder(folder)) {
+    const std::string name = entry.filename().string();
     const bool later_part = name.find("-of-") != std::string::npos && name.find("-00001-of-") == std::string::npos;
-    if (name.ends_with(".gguf") && !later_part) models.push_back(entry.path().string());
+    if (name.ends_with(".gguf") && !later_part) models.push_back(entry.string());
   }
-  std::sort(models.begin(), models.end());
   if (models.size() > 1) invalid("{}: holds several models; name one of {}", folder, fmt::join(models, ", "));
   return models.empty() ? std::string() : models.front();
 }

@@ -218,6 +218,7 @@ TEST(Checkpoint, WhatIsNoneIsRefused) {
   const test::TempFolder folder;
   EXPECT_THAT(error_of([&] { open_checkpoint(folder / "absent"); }), HasSubstr("does not exist"));
   EXPECT_THAT(error_of([&] { open_checkpoint(std::string(5000, 'x')); }), HasSubstr("does not exist"));
+  EXPECT_TRUE(read_text_assets(std::string(5000, 'x')).empty());
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()); }), HasSubstr("neither a config.json nor a .gguf"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.txt", "x")); }), HasSubstr("is no model"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.gguf", "GGU")); }), HasSubstr("is no GGUF file"));

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "core/dtype.h"
 #include "core/json.h"
+#include "weights/folder.h"
 #include "weights/safetensors.h"
 
 namespace headrace {
@@ -141,7 +141,7 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
       invalid("{}: tensor '{}' is in '{}', which is no plain file name; the index is refused", where, printable(tensor), printable(shard.string()));
     }
     const std::string path = (folder / shard).string();
-    if (std::error_code error; paths.insert(path).second && !fs::exists(path, error)) missing += (missing.empty() ? "" : ", ") + printable(shard.string());
+    if (paths.insert(path).second && !is_there(path)) missing += (missing.empty() ? "" : ", ") + printable(shard.string());
   }
   if (!missing.empty()) fail(ErrorCode::kNotFound, "{}: the folder lacks shards that the index lists: {}. Fetch them", where, missing);
 
@@ -156,11 +156,11 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
 std::set<std::string> listed_shards(const fs::path& folder) {
   std::set<std::string> paths;
   std::optional<std::string> total;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& entry : list_folder(folder)) {
+    const std::string name = entry.filename().string();
     const size_t of = name.find("-of-");
     if (!name.starts_with("model-") || !name.ends_with(".safetensors") || of == std::string::npos) continue;
-    paths.insert(entry.path().string());
+    paths.insert(entry.string());
     const std::string count = name.substr(of + 4, name.size() - of - 4 - std::strlen(".safetensors"));
     if (total.value_or(count) != count) invalid("{}: holds shards of two models: of {} and of {} parts", folder.string(), *total, count);
     total = count;
@@ -177,8 +177,8 @@ std::shared_ptr<WeightSource> safetensors_weights(const std::string& path) { ret
 
 std::shared_ptr<WeightSource> folder_weights(const std::string& folder) {
   const fs::path whole = fs::path(folder) / "model.safetensors", index = fs::path(folder) / "model.safetensors.index.json";
-  if (fs::exists(whole)) return shards(folder, {whole.string()});
-  if (fs::exists(index)) return indexed_weights(folder, index);
+  if (is_there(whole)) return shards(folder, {whole.string()});
+  if (is_there(index)) return indexed_weights(folder, index);
   const std::set<std::string> paths = listed_shards(folder);
   return paths.empty() ? nullptr : shards(folder, paths);
 }

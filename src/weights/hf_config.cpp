@@ -1,7 +1,6 @@
 #include "weights/hf_config.h"
 
-#include <algorithm>
-#include <filesystem>
+#include "weights/folder.h"
 
 namespace headrace {
 namespace {
@@ -111,7 +110,7 @@ std::string pooling_mode(const Json& config, const std::string& where) {
 
 Json read_pooling(const std::string& folder) {
   const std::string where = (fs::path(folder) / "modules.json").string();
-  if (!fs::exists(where)) return nullptr;
+  if (!is_there(where)) return nullptr;
   const Json modules = read_json_file(where);
   if (!modules.is_array()) invalid("{}: wanted an array of modules, found {}", where, modules.type_name());
 
@@ -126,7 +125,7 @@ Json read_pooling(const std::string& folder) {
     pooling["mode"] = pooling_mode(read_json_file(config), config);
   }
   const std::string limits = (fs::path(folder) / "sentence_bert_config.json").string();
-  if (fs::exists(limits))
+  if (is_there(limits))
     if (const auto length = headrace::find<int64_t>(read_json_file(limits), "max_seq_length", limits)) pooling["max_seq_length"] = *length;
   return pooling;
 }

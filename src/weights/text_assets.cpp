@@ -5,6 +5,7 @@
 
 #include "core/mapped_file.h"
 #include "weights/checkpoint.h"
+#include "weights/folder.h"
 #include "weights/gguf.h"
 
 namespace headrace {
@@ -28,11 +29,11 @@ TextAssets gguf_text_assets(const GgufFile& file) {
 TextAssets read_text_assets(const std::string& path) {
   if (is_gguf(path)) return gguf_text_assets(GgufFile::open(path));
   TextAssets assets;
-  if (!fs::is_directory(path)) return assets;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    const std::string name = entry.path().filename().string();
-    if (!is_asset(name) || !entry.is_regular_file()) continue;
-    const auto file = MappedFile::open(entry.path().string());
+  if (!is_folder(path)) return assets;
+  for (const fs::path& entry : list_folder(path)) {
+    const std::string name = entry.filename().string();
+    if (!is_asset(name) || is_folder(entry)) continue;
+    const auto file = MappedFile::open(entry.string());
     assets[name] = {file->text(), file};
   }
   if (!assets.empty()) return assets;
