@@ -12,7 +12,10 @@ constexpr int64_t kPrivateElements = 8192;
 // A thread takes work in pieces of about this many bytes of weights, unless there are too few pieces to share out.
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
-constexpr int kMaxPanels = 4;  // that are in work at once
+constexpr int kMaxPanels = 2;  // that are in work at once
+// Prefetching runs one item ahead, or, where items are larger than this, so many bytes within a panel.
+constexpr int64_t kMostBytesAhead = 64 << 10;
+constexpr int64_t kFarPrefetchBytes = 4 << 10;
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
@@ -78,9 +81,7 @@ class Call {
 
   void run() {
     if (gated(spec_)) {
-      share_out(divide_up(spec_.weights[0]->num_panels(), panels_per_item() / 2), [&](int64_t item, int64_t tile_begin, int64_t tile_end) {
-        gate_panels(item * (panels_per_item() / 2), tile_begin, tile_end);
-      });
+      share_out(spec_.weights[0]->num_panels(), [&](int64_t item, int64_t tile_begin, int64_t tile_end) { gate_panels(item, tile_begin, tile_end); });
       return;
     }
     int64_t items = 0;
@@ -102,42 +103,47 @@ class Call {
     return rows;
   }
 
-  int panels_per_item() const { return any_in_place(spec_) ? (gated(spec_) ? 2 : 1) : kMaxPanels; }
+  int64_t panels_per_item() const { return any_in_place(spec_) ? 1 : kMaxPanels; }  // of one matrix
 
   void prepare(int64_t tile_begin, int64_t tile_end) {
     const LinearNorm& norm = spec_.norm;
     for (int64_t tile = tile_begin; tile < tile_end; ++tile)
-      for (int i = 0; i < tiles_.size(tile); ++i)
-        for (int form = 0; form < 3; ++form) {
-          if (layout_.row_bytes[form] == 0) continue;
-          table_.prepare[form]({.x = rows_.x + (tiles_.begin(tile) + i) * rows_.x_stride,
-                                .k = spec_.k(),
-                                .norm = norm.kind,
-                                .norm_weight = norm.weight,
-                                .norm_bias = norm.bias,
-                                .eps = norm.eps,
-                                .normalized = normalized_,
-                                .tile = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form],
-                                .tile_rows = tiles_.size(tile),
-                                .row = i});
-        }
+      for (int form = 0; form < 3; ++form) {
+        if (layout_.row_bytes[form] == 0) continue;
+        table_.prepare[form]({.x = rows_.x + tiles_.begin(tile) * rows_.x_stride,
+                              .x_stride = rows_.x_stride,
+                              .k = spec_.k(),
+                              .rows = tiles_.size(tile),
+                              .norm = norm.kind,
+                              .norm_weight = norm.weight,
+                              .norm_bias = norm.bias,
+                              .eps = norm.eps,
+                              .normalized = normalized_,
+                              .tile = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form]});
+      }
   }
 
-  // Calls body(item, tile_begin, tile_end) for all items and tiles, on all threads.
+  // Calls body(item, tile_begin, tile_end) for all items and tiles, on all threads: three quarters in fixed contiguous shares, which
+  // memory likes best, the rest on whichever thread is free.
   template <typename Body>
   void share_out(int64_t num_items, Body&& body) {
-    const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
     // Rows are split too where the matrices have too few panels for the threads; not when panels must be widened first.
-    const int64_t row_parts = any_in_place(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
+    const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
+    const int64_t parts = any_in_place(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
+    const auto range = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) body(i / parts, i % parts * tiles_.count / parts, (i % parts + 1) * tiles_.count / parts);
+    };
+    const int64_t count = num_items * parts, fixed = team_.size() == 1 ? count : count * 3 / 4 / team_.size() * team_.size();
+    const Team::Range share = team_.share(fixed);
+    range(share.begin, share.end);
+    if (fixed < count) team_.for_each(count - fixed, grain(num_items), [&](int64_t begin, int64_t end) { range(fixed + begin, fixed + end); });
+  }
+
+  int64_t grain(int64_t num_items) const {
+    if (tiles_.count > 1) return 1;
     int64_t bytes = 0;
     for (const PackedMatrix* m : spec_.weights) bytes += m->bytes();
-    const int64_t grain = tiles_.count > 1 ? 1 : std::clamp<int64_t>(kPieceBytes * num_items / bytes, 1, std::max<int64_t>(1, num_items / wanted));
-    team_.for_each(num_items * row_parts, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t part = i % row_parts;
-        body(i / row_parts, part * tiles_.count / row_parts, (part + 1) * tiles_.count / row_parts);
-      }
-    });
+    return std::clamp<int64_t>(kPieceBytes * num_items / bytes, 1, std::max<int64_t>(1, num_items / (team_.size() * kPiecesPerThread)));
   }
 
   struct Panel {
@@ -154,61 +160,62 @@ class Call {
   }
 
   // sums[i][row][16] of panels[i] for one tile.
-  void multiply(const Panel* panels, int count, int64_t tile, float* sums) {
+  void multiply(const Panel* panels, int count, int64_t tile, bool last, float* sums) {
     const int rows = tiles_.size(tile);
     std::fill_n(sums, count * rows * kPanelRows, 0.0f);
-    for (int i = 0; i < count;) {
-      const PanelKind kind = panels[i].matrix->kind();
-      const int form = int(format_of(kind).activations), wide = table_.panels[int(kind)][rows];
-      int same = 1;
-      while (i + same < count && same < wide && panels[i + same].matrix->kind() == kind) ++same;
-      const TileFunction function = same == wide ? table_.tile[int(kind)][rows] : table_.tile_one[int(kind)][rows];
-      const int step = same == wide ? wide : 1;
-      const std::byte* data[kMaxPanels];
-      for (int j = 0; j < step; ++j) data[j] = panels[i + j].data;
-      function(data, activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form], panels[i].matrix->blocks_per_panel(), sums + i * rows * kPanelRows);
-      i += step;
-    }
+    const auto multiply = [&](TileFunction function, int i) {
+      const std::byte* data[kMaxPanels] = {panels[0].data, panels[1].data};
+      const PackedMatrix& m = *panels[i].matrix;
+      const int form = int(format_of(m.kind()).activations);
+      function(data + i, activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form], m.blocks_per_panel(), last ? bytes_ahead(m) : 0,
+               sums + i * rows * kPanelRows);
+    };
+    const PanelKind kind = panels[0].matrix->kind();
+    const TileFunction pair = table_.tile_pair[int(kind)][rows];
+    if (count == 2 && pair && panels[1].matrix->kind() == kind) return multiply(pair, 0);
+    for (int i = 0; i < count; ++i) multiply(table_.tile[int(panels[i].matrix->kind())][rows], i);
+  }
+
+  int64_t bytes_ahead(const PackedMatrix& m) const {
+    const int64_t item = m.panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
+    return item <= kMostBytesAhead ? item : kFarPrefetchBytes;
   }
 
   const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }
 
-  void finish_rows(int64_t tile, const float* a, const float* b, int matrix, int64_t first, int64_t column) {
-    const int count = int(std::min<int64_t>(kPanelRows, spec_.weights[size_t(matrix)]->n() - first));
-    for (int i = 0; i < tiles_.size(tile); ++i) {
-      const int64_t row = tiles_.begin(tile) + i;
-      table_.finish({.a = a + i * kPanelRows,
-                     .b = b ? b + i * kPanelRows : nullptr,
-                     .bias = bias(matrix) ? bias(matrix) + first : nullptr,
-                     .bias_b = b && bias(1) ? bias(1) + first : nullptr,
-                     .residual = rows_.residual ? rows_.residual + row * rows_.residual_stride + column + first : nullptr,
-                     .y = rows_.y + row * rows_.y_stride + column + first,
-                     .count = count,
-                     .activation = spec_.activation});
-    }
+  // A panel of a matrix; b: the sums of up, if a are those of gate.
+  void finish(int64_t tile, const float* a, const float* b, int matrix, int64_t panel, int64_t column) {
+    const int64_t first = panel * kPanelRows, row = tiles_.begin(tile);
+    table_.finish({.a = a,
+                   .b = b,
+                   .bias = bias(matrix) ? bias(matrix) + first : nullptr,
+                   .bias_b = b && bias(1) ? bias(1) + first : nullptr,
+                   .residual = rows_.residual ? rows_.residual + row * rows_.residual_stride + column + first : nullptr,
+                   .y = rows_.y + row * rows_.y_stride + column + first,
+                   .residual_stride = rows_.residual_stride,
+                   .y_stride = rows_.y_stride,
+                   .rows = tiles_.size(tile),
+                   .columns = int(std::min<int64_t>(kPanelRows, spec_.weights[size_t(matrix)]->n() - first)),
+                   .activation = spec_.activation});
   }
 
   void plain_panels(int matrix, int64_t column, int64_t first_panel, int64_t tile_begin, int64_t tile_end) {
     const int count = int(std::min<int64_t>(panels_per_item(), spec_.weights[size_t(matrix)]->num_panels() - first_panel));
-    Panel panels[kMaxPanels];
+    Panel panels[kMaxPanels] = {};
     for (int i = 0; i < count; ++i) panels[i] = panel(matrix, first_panel + i, i);
     alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-      multiply(panels, count, tile, sums);
-      for (int i = 0; i < count; ++i) finish_rows(tile, sums + i * tiles_.size(tile) * kPanelRows, nullptr, matrix, (first_panel + i) * kPanelRows, column);
+      multiply(panels, count, tile, tile + 1 == tile_end, sums);
+      for (int i = 0; i < count; ++i) finish(tile, sums + i * tiles_.size(tile) * kPanelRows, nullptr, matrix, first_panel + i, column);
     }
   }
 
-  void gate_panels(int64_t first_panel, int64_t tile_begin, int64_t tile_end) {
-    const int pairs = int(std::min<int64_t>(panels_per_item() / 2, spec_.weights[0]->num_panels() - first_panel));
-    Panel panels[kMaxPanels];
-    for (int i = 0; i < 2 * pairs; ++i) panels[i] = panel(i % 2, first_panel + i / 2, i);
+  void gate_panels(int64_t index, int64_t tile_begin, int64_t tile_end) {
+    const Panel panels[kMaxPanels] = {panel(0, index, 0), panel(1, index, 1)};
     alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-      multiply(panels, 2 * pairs, tile, sums);
-      const int64_t stride = int64_t{tiles_.size(tile)} * kPanelRows;
-      for (int i = 0; i < pairs; ++i)
-        finish_rows(tile, sums + 2 * i * stride, sums + (2 * i + 1) * stride, 0, (first_panel + i) * kPanelRows, 0);
+      multiply(panels, 2, tile, tile + 1 == tile_end, sums);
+      finish(tile, sums, sums + tiles_.size(tile) * kPanelRows, 0, index, 0);
     }
   }
 

@@ -172,5 +172,122 @@ TEST(FusedLinear, ARowDependsOnNeitherItsNeighboursNorTheThreads) {
   }
 }
 
+// What fused_linear means, one step at a time in double precision, from plain products.
+TEST(FusedLinear, NormBiasActivationGateAndResidualMeanWhatTheySay) {
+  constexpr int64_t kN = 37, kK = 64, kRows = 9;
+  ThreadPool pool(2);
+  const HostTensor gate = random_matrix(DType::kF32, kN, kK, 1), up = random_matrix(DType::kBF16, kN, kK, 2);
+  const std::vector<float> x = random_floats(kRows * kK, 2, 3), norm_weight = random_floats(kK, 1, 4), norm_bias = random_floats(kK, 1, 5);
+  const std::vector<float> gate_bias = random_floats(kN, 1, 6), up_bias = random_floats(kN, 1, 7), residual = random_floats(kRows * kN, 1, 8);
+  const auto act = [](double v, LinearActivation a) {
+    switch (a) {
+      case LinearActivation::kSilu: return v / (1 + std::exp(-v));
+      case LinearActivation::kGeluTanh: return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+      case LinearActivation::kGeluErf: return 0.5 * v * (1 + std::erf(v / std::sqrt(2)));
+      case LinearActivation::kRelu: return v > 0 ? v : 0;
+      default: return v;
+    }
+  };
+  for (NormKind norm : {NormKind::kNone, NormKind::kRms, NormKind::kLayer}) {
+    std::vector<float> normalized = x;
+    for (int64_t r = 0; r < kRows && norm != NormKind::kNone; ++r) {
+      double mean = 0, squares = 0;
+      for (int64_t i = 0; i < kK; ++i) mean += norm == NormKind::kLayer ? double(x[size_t(r * kK + i)]) / kK : 0;
+      for (int64_t i = 0; i < kK; ++i) squares += std::pow(x[size_t(r * kK + i)] - mean, 2) / kK;
+      for (int64_t i = 0; i < kK; ++i)
+        normalized[size_t(r * kK + i)] =
+            float((x[size_t(r * kK + i)] - mean) / std::sqrt(squares + 0.25) * norm_weight[size_t(i)] + (norm == NormKind::kLayer ? norm_bias[size_t(i)] : 0));
+    }
+    const Reference a = reference(gate, normalized, kRows), b = reference(up, normalized, kRows);
+    for (CpuIsa isa : runnable_cpu_isas()) {
+      const PackedMatrix packed_gate = PackedMatrix::pack(gate, isa, Arithmetic::kExact, std::make_shared<PackArena>(), pool);
+      const PackedMatrix packed_up = PackedMatrix::pack(up, isa, Arithmetic::kExact, std::make_shared<PackArena>(), pool);
+      const LinearNorm linear_norm{norm, norm_weight.data(), norm == NormKind::kLayer ? norm_bias.data() : nullptr, 0.25f};
+      for (LinearActivation activation :
+           {LinearActivation::kNone, LinearActivation::kSilu, LinearActivation::kGeluTanh, LinearActivation::kGeluErf, LinearActivation::kRelu})
+        for (int64_t rows : {1, 9}) {
+          const LinearRows io{.x = x.data(), .x_stride = kK, .rows = rows, .residual = residual.data(), .residual_stride = kN};
+          const std::vector<const PackedMatrix*> both = {&packed_gate, &packed_up};
+          const std::vector<float> gated = run(
+              pool, {.weights = both, .biases = {gate_bias.data(), up_bias.data()}, .combine = Combine::kGated, .activation = activation, .norm = linear_norm}, io);
+          const LinearRows wide{.x = x.data(), .x_stride = kK, .rows = rows};
+          const std::vector<float> merged = run(pool, {.weights = both, .biases = {nullptr, up_bias.data()}, .activation = activation, .norm = linear_norm}, wide);
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = 0; c < kN; ++c) {
+              const size_t i = size_t(r * kN + c);
+              const double g = a.y[i], u = b.y[i];
+              const double wanted = act(g + gate_bias[size_t(c)], activation) * (u + up_bias[size_t(c)]) + residual[i];
+              ASSERT_NEAR(gated[i], wanted, 3e-5 * (1 + std::fabs(g)) * (1 + std::fabs(u))) << name(isa) << " activation " << int(activation);
+              ASSERT_NEAR(merged[size_t(r * 2 * kN + c)], act(g, activation), 3e-5 * (1 + std::fabs(g)));
+              ASSERT_NEAR(merged[size_t(r * 2 * kN + kN + c)], act(u + up_bias[size_t(c)], activation), 3e-5 * (1 + std::fabs(u)));
+            }
+        }
+    }
+  }
+}
+
+TEST(FusedLinear, MatricesOfDifferentTypesShareACall) {
+  constexpr int64_t kK = 256, kRows = 21;
+  ThreadPool pool(2);
+  const std::vector<float> x = random_floats(kRows * kK, 1, 3);
+  for (CpuIsa isa : runnable_cpu_isas()) {
+    std::vector<PackedMatrix> packed;
+    std::vector<HostTensor> sources;
+    for (DType t : {DType::kQ4_K, DType::kBF16, DType::kQ6_K, DType::kF32}) {
+      sources.push_back(random_matrix(t, 33, kK, uint32_t(t)));
+      packed.push_back(PackedMatrix::pack(sources.back(), isa, Arithmetic::kFast, std::make_shared<PackArena>(), pool));
+    }
+    LinearSpec all;
+    for (const PackedMatrix& m : packed) all.weights.push_back(&m);
+    const std::vector<float> y = run(pool, all, {.x = x.data(), .x_stride = kK, .rows = kRows});
+    for (size_t i = 0; i < packed.size(); ++i) {
+      const std::vector<float> alone = product(pool, packed[i], x, kRows);
+      for (int64_t r = 0; r < kRows; ++r)
+        ASSERT_EQ(0, std::memcmp(&alone[size_t(r * 33)], &y[size_t(r) * 132 + i * 33], 33 * 4)) << name(isa) << " matrix " << i;
+    }
+  }
+}
+
+TEST(FusedLinear, ARowThatIsNotFiniteShowsInItsOwnResultsOnly) {
+  ThreadPool pool(1);
+  for (DType t : kAllTypes)
+    for (float bad : {INFINITY, -INFINITY, NAN})
+      for (CpuIsa isa : runnable_cpu_isas()) {
+        const HostTensor w = random_matrix(t, 20, 256, 5);
+        std::vector<float> x = random_floats(3 * 256, 1, 6);
+        x[256 + 100] = bad;
+        const PackedMatrix m = PackedMatrix::pack(w, isa, Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+        const std::vector<float> y = product(pool, m, x, 3);
+        int finite[3] = {};
+        for (size_t i = 0; i < y.size(); ++i) finite[i / 20] += std::isfinite(y[i]);
+        EXPECT_EQ(finite[0], 20) << name(t) << " " << name(isa);
+        EXPECT_EQ(finite[1], 0) << name(t) << " " << name(isa) << " " << bad;
+        EXPECT_EQ(finite[2], 20) << name(t) << " " << name(isa);
+      }
+}
+
+TEST(FusedLinear, NoRowsIsNoWork) {
+  ThreadPool pool(2);
+  const PackedMatrix m = PackedMatrix::pack(random_matrix(DType::kF32, 3, 5, 1), best_cpu_isa(), Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+  EXPECT_TRUE(product(pool, m, {}, 0).empty());
+}
+
+TEST(FusedLinear, SpecsThatCannotWorkAreErrors) {
+  ThreadPool pool(1);
+  const auto pack = [&](int64_t n, int64_t k) {
+    return PackedMatrix::pack(random_matrix(DType::kF32, n, k, 1), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+  };
+  const PackedMatrix a = pack(4, 8), other_k = pack(4, 9), other_n = pack(5, 8);
+  const float bias[4] = {};
+  EXPECT_THROW(verify({}), Error);
+  EXPECT_THROW(verify({.weights = {&a, &other_k}}), Error);
+  EXPECT_THROW(verify({.weights = {&a, &other_n}, .combine = Combine::kGated}), Error);
+  EXPECT_THROW(verify({.weights = {&a}, .combine = Combine::kGated}), Error);
+  EXPECT_THROW(verify({.weights = {&a, &a}, .biases = {bias}}), Error);
+  EXPECT_THROW(verify({.weights = {&a}, .norm = {.kind = NormKind::kRms}}), Error);
+  EXPECT_NO_THROW(verify({.weights = {&a, &other_n}}));
+  EXPECT_THROW(PackedMatrix::pack(HostTensor(DType::kI32, {4, 4}), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<PackArena>(), pool), Error);
+}
+
 }  // namespace
 }  // namespace headrace

@@ -10,44 +10,46 @@ namespace headrace {
 
 inline constexpr int kMaxTileRows = 12;
 
-// out[panel][row][16] += a tile of activations times panels, each `num_blocks` blocks long. Every element is summed in the order
-// of k by one chain of additions, so it depends on neither the tile's rows nor its panels.
-using TileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks, float* out);
+// out[panel][row][16] += a tile of activations times panels, each `num_blocks` blocks long. Every element is one chain of additions in
+// the order of k, so it depends on neither the tile's rows nor its panels. Unless `ahead` is 0, the bytes that lie `ahead` of the
+// panels' are prefetched.
+using TileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks, int64_t ahead, float* out);
 
 enum class NormKind { kNone, kRms, kLayer };
 enum class LinearActivation { kNone, kSilu, kGeluTanh, kGeluErf, kRelu };
 
-// A row's way into a tile: x is normalized, converted to a form and written to slot `row` of `tile_rows`.
+// Rows' way into a tile: each is normalized, converted to a form and laid out for broadcasting.
 struct PrepareArgs {
-  const float* x;
-  int64_t k;
+  const float* x;  // (rows, k)
+  int64_t x_stride, k;
+  int rows;
   NormKind norm;
   const float* norm_weight;  // (k)
   const float* norm_bias;    // (k) or null
   float eps;
   float* normalized;         // scratch (k)
   std::byte* tile;
-  int tile_rows, row;
 };
 
-// One row's 16 results (or fewer) on their way out: y = act(a + bias) + residual, or act(a + bias) * (b + bias_b) + residual.
+// A panel's results for the rows of a tile on their way out: y = act(a + bias) + residual, or, gated,
+// y = act(a + bias) * (b + bias_b) + residual.
 struct FinishArgs {
-  const float* a;
-  const float* b;  // null unless gated
-  const float* bias;
-  const float* bias_b;
-  const float* residual;
-  float* y;
-  int count;
+  const float* a;         // (rows, 16)
+  const float* b;         // (rows, 16), null unless gated
+  const float* bias;      // (columns) or null
+  const float* bias_b;    // (columns) or null
+  const float* residual;  // (rows, columns) or null
+  float* y;               // (rows, columns)
+  int64_t residual_stride, y_stride;
+  int rows, columns;
   LinearActivation activation;
 };
 
 struct KernelTable {
-  int tile_rows[kNumPanelKinds];                            // the largest tile of a kind
-  int panels[kNumPanelKinds][kMaxTileRows + 1];             // how many panels `tile` takes, by rows: 1, 2 or 4
-  TileFunction tile[kNumPanelKinds][kMaxTileRows + 1];      // by rows, from 1
-  TileFunction tile_one[kNumPanelKinds][kMaxTileRows + 1];  // the same for a single panel
-  void (*prepare[3])(const PrepareArgs&);                   // by ActivationKind
+  int tile_rows[kNumPanelKinds];                             // the largest tile of a kind
+  TileFunction tile[kNumPanelKinds][kMaxTileRows + 1];       // by rows, from 1: one panel
+  TileFunction tile_pair[kNumPanelKinds][kMaxTileRows + 1];  // two panels at once; null where registers are too few
+  void (*prepare[3])(const PrepareArgs&);                    // by ActivationKind
   void (*finish)(const FinishArgs&);
 };
 

@@ -16,7 +16,7 @@ namespace headrace::avx2 {
 
 // 16 registers, two to a vector of lanes.
 constexpr int largest_tile(PanelKind kind) { return format_of(kind).bits > 0 ? 4 : 6; }
-constexpr int panels_at_once(PanelKind, int rows) { return rows == 1 ? 2 : 1; }
+constexpr bool pairs_up(PanelKind, int rows) { return rows == 1; }
 
 #include "cpu_linear/table.inl.h"
 }  // namespace headrace::avx2

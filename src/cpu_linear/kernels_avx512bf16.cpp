@@ -19,7 +19,7 @@ inline Lanes dot_bf16(Lanes s, Quads w, Quads x) { return {_mm512_dpbf16_ps(s.v,
 
 // 32 registers: 24 sums of floats, or 16 of integers with as many of floats (spilled between blocks).
 constexpr int largest_tile(PanelKind kind) { return format_of(kind).bits > 0 ? 8 : 12; }
-constexpr int panels_at_once(PanelKind, int rows) { return rows <= 2 ? 4 : 2; }
+constexpr bool pairs_up(PanelKind, int) { return true; }
 
 #include "cpu_linear/table.inl.h"
 }  // namespace headrace::avx512bf16

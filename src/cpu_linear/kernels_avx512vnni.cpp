@@ -17,7 +17,7 @@ inline constexpr bool kHasBf16Dot = false;
 
 // 32 registers: 24 sums of floats, or 16 of integers with as many of floats (spilled between blocks).
 constexpr int largest_tile(PanelKind kind) { return format_of(kind).bits > 0 ? 8 : 12; }
-constexpr int panels_at_once(PanelKind, int rows) { return rows <= 2 ? 4 : 2; }
+constexpr bool pairs_up(PanelKind, int) { return true; }
 
 #include "cpu_linear/table.inl.h"
 }  // namespace headrace::avx512vnni

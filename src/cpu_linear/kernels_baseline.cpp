@@ -12,7 +12,7 @@ namespace headrace::baseline {
 // clang-format on
 
 constexpr int largest_tile(PanelKind) { return 4; }
-constexpr int panels_at_once(PanelKind, int) { return 1; }
+constexpr bool pairs_up(PanelKind, int) { return false; }
 
 #include "cpu_linear/table.inl.h"
 }  // namespace headrace::baseline

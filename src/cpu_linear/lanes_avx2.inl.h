@@ -10,6 +10,7 @@ struct Quads {  // 16 lanes of 4 bytes
   __m256i a, b;
 };
 
+inline const float* floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
 inline __m256i load_256(const std::byte* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
 inline Lanes load_lanes(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
@@ -17,7 +18,7 @@ inline void store_lanes(float* p, Lanes x) {
   _mm256_storeu_ps(p, x.a);
   _mm256_storeu_ps(p + 8, x.b);
 }
-inline Lanes load_f32_lanes(const std::byte* p) { return load_lanes(reinterpret_cast<const float*>(p)); }
+inline Lanes load_f32_lanes(const std::byte* p) { return {_mm256_loadu_ps(floats(p)), _mm256_loadu_ps(floats(p) + 8)}; }
 inline Lanes load_f16_lanes(const std::byte* p) {
   const __m128i* h = reinterpret_cast<const __m128i*>(p);
   return {_mm256_cvtph_ps(_mm_loadu_si128(h)), _mm256_cvtph_ps(_mm_loadu_si128(h + 1))};
@@ -79,23 +80,38 @@ template <int n>
 inline Sums shift_left(Sums s) { return {_mm256_slli_epi32(s.a, n), _mm256_slli_epi32(s.b, n)}; }
 inline Lanes to_lanes(Sums s) { return {_mm256_cvtepi32_ps(s.a), _mm256_cvtepi32_ps(s.b)}; }
 
-// vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, saturating. Weights of up to 6 bits cannot saturate
-// (63 * 127 * 2 < 32768). Those of 8 bits are taken as signed: |w| * (x with w's sign) is at most 128 * 127 * 2 = 32512.
+// Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. x: signed, not -128.
+// vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, saturating. For weights of few bits several such sums
+// fit 16 bits, and one vpmaddwd widens them all: eight of 4 bits (8 * 2 * 15 * 127 < 32768), four of 5 bits, two of 6 bits.
+// Weights of 8 bits are taken as signed: |w| * (x with w's sign) is at most 2 * 128 * 127 < 32768.
 inline constexpr bool kEightBitsAreSigned = true;
 inline Quads load_eight_bits(const std::byte* p) {
   const __m256i sign = _mm256_set1_epi8(-128);
   return {_mm256_xor_si256(load_256(p), sign), _mm256_xor_si256(load_256(p + 32), sign)};
 }
-inline __m256i pair_sums(__m256i w, __m256i x) { return _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), _mm256_set1_epi16(1)); }
-template <int kBits>
-inline Sums dot(Sums s, Quads w, Quads x) {
-  if constexpr (kBits == 8) {
-    return {_mm256_add_epi32(s.a, pair_sums(_mm256_abs_epi8(w.a), _mm256_sign_epi8(x.a, w.a))),
-            _mm256_add_epi32(s.b, pair_sums(_mm256_abs_epi8(w.b), _mm256_sign_epi8(x.b, w.b)))};
-  } else {
-    return {_mm256_add_epi32(s.a, pair_sums(w.a, x.a)), _mm256_add_epi32(s.b, pair_sums(w.b, x.b))};
+template <int kBits, int kQuads>
+struct IntegerDots {
+  // vpmaddubsw that fit 16 bits, or are all there are.
+  static constexpr int kFit = kBits == 8 ? 1 : (128 >> kBits < kQuads ? 128 >> kBits : kQuads);
+  Sums sums;
+  __m256i a, b;  // 16-bit sums on their way
+  template <int q>
+  void add(Quads w, Quads x) {
+    __m256i xa = x.a, xb = x.b;
+    if constexpr (kBits == 8) {
+      xa = _mm256_sign_epi8(xa, w.a);
+      xb = _mm256_sign_epi8(xb, w.b);
+      w = {_mm256_abs_epi8(w.a), _mm256_abs_epi8(w.b)};
+    }
+    a = q % kFit == 0 ? _mm256_maddubs_epi16(w.a, xa) : _mm256_add_epi16(a, _mm256_maddubs_epi16(w.a, xa));
+    b = q % kFit == 0 ? _mm256_maddubs_epi16(w.b, xb) : _mm256_add_epi16(b, _mm256_maddubs_epi16(w.b, xb));
+    if constexpr (q % kFit == kFit - 1) {
+      const __m256i ones = _mm256_set1_epi16(1);
+      sums = {_mm256_add_epi32(sums.a, _mm256_madd_epi16(a, ones)), _mm256_add_epi32(sums.b, _mm256_madd_epi16(b, ones))};
+    }
   }
-}
+};
+
 inline void store_i8(std::byte* p, F32 x) {
   const __m256i wide = _mm256_cvtps_epi32(x.v);
   const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));

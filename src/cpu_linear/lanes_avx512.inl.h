@@ -55,11 +55,15 @@ template <int n>
 inline Sums shift_left(Sums s) { return {_mm512_slli_epi32(s.v, n)}; }
 inline Lanes to_lanes(Sums s) { return {_mm512_cvtepi32_ps(s.v)}; }
 
-// s + w . x, exact: w unsigned, below 1 << kBits; x signed, not -128.
+// Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned, below 1 << kBits; x: signed, not -128.
 inline constexpr bool kEightBitsAreSigned = false;
 inline Quads load_eight_bits(const std::byte* p) { return load_quads(p); }
-template <int kBits>
-inline Sums dot(Sums s, Quads w, Quads x) { return {_mm512_dpbusd_epi32(s.v, w.v, x.v)}; }
+template <int kBits, int kQuads>
+struct IntegerDots {
+  Sums sums;
+  template <int q>
+  void add(Quads w, Quads x) { sums.v = _mm512_dpbusd_epi32(sums.v, w.v, x.v); }
+};
 
 inline void store_i8(std::byte* p, F32 x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(x.v)));

@@ -58,16 +58,17 @@ template <int n>
 inline Sums shift_left(const Sums& s) { return each<Sums>([&](int i) { return s.v[i] * (1 << n); }); }
 inline Lanes to_lanes(const Sums& s) { return each<Lanes>([&](int i) { return float(s.v[i]); }); }
 
+// Dot products: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned; x: signed.
 inline constexpr bool kEightBitsAreSigned = false;
 inline Quads load_eight_bits(const std::byte* p) { return load_quads(p); }
-template <int kBits>
-inline Sums dot(const Sums& s, const Quads& w, const Quads& x) {
-  return each<Sums>([&](int i) {
-    int32_t sum = s.v[i];
-    for (int b = 4 * i; b < 4 * i + 4; ++b) sum += int32_t(w.v[b]) * int8_t(x.v[b]);
-    return sum;
-  });
-}
+template <int kBits, int kQuads>
+struct IntegerDots {
+  Sums sums;
+  template <int q>
+  void add(const Quads& w, const Quads& x) {
+    for (int i = 0; i < 64; ++i) sums.v[i / 4] += int32_t(w.v[i]) * int8_t(x.v[i]);
+  }
+};
 
 inline void store_i8(std::byte* p, F32 x) {
   for (int i = 0; i < F32::kLanes; ++i) p[i] = std::byte(x.v[i] >= -127 && x.v[i] <= 127 ? int8_t(x.v[i]) : int8_t(0));  // NaN: 0

@@ -1,5 +1,5 @@
 // The list of an instruction set's kernels. Included inside a namespace, last; before it: constexpr functions
-// largest_tile(PanelKind) and panels_at_once(PanelKind, int rows), which say how many sums fit the registers.
+// largest_tile(PanelKind) and pairs_up(PanelKind, int rows): whether the sums of two panels fit the registers.
 
 template <PanelKind kKind, int kRows, int kPanels>
 constexpr TileFunction tile_function() {
@@ -11,11 +11,10 @@ constexpr TileFunction tile_function() {
 
 template <PanelKind kKind, int kRows = largest_tile(kKind)>
 constexpr void add_kind(KernelTable& table) {
-  constexpr int kind = int(kKind), kPanels = panels_at_once(kKind, kRows);
+  constexpr int kind = int(kKind);
   if constexpr (kRows == largest_tile(kKind)) table.tile_rows[kind] = kRows;
-  table.panels[kind][kRows] = kPanels;
-  table.tile[kind][kRows] = tile_function<kKind, kRows, kPanels>();
-  table.tile_one[kind][kRows] = tile_function<kKind, kRows, 1>();
+  table.tile[kind][kRows] = tile_function<kKind, kRows, 1>();
+  if constexpr (pairs_up(kKind, kRows)) table.tile_pair[kind][kRows] = tile_function<kKind, kRows, 2>();
   if constexpr (kRows > 1) add_kind<kKind, kRows - 1>(table);
 }
 

@@ -5,7 +5,7 @@ template <int kRows, int kPanels>
 struct Tile {
   Lanes sum[kPanels][kRows];
 
-  void load(const float* out) {
+  explicit Tile(const float* out) {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p)
 #pragma GCC unroll 16
@@ -28,14 +28,21 @@ struct Tile {
   }
 };
 
+// Asks for the cache lines of the blocks that lie ahead of those at w.
+template <int kBytes, int kPanels>
+inline void prefetch_ahead(const std::byte* const (&w)[kPanels], int64_t ahead) {
+  for (int p = 0; p < kPanels; ++p)
+    for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(w[p] + ahead + i, 0, 2);
+}
+
 template <PanelKind kKind, int kRows, int kPanels>
-void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
+void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
   constexpr int kBytes = format_of(kKind).block_bytes;
-  Tile<kRows, kPanels> tile;
-  tile.load(out);
+  Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
   for (int64_t i = 0; i < num_blocks; ++i) {
+    if (ahead != 0) prefetch_ahead<kBytes>(w, ahead);
     Lanes even[kPanels], odd[kPanels];
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
@@ -60,12 +67,12 @@ void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_
 
 // Both operands bfloat16, two k at a time.
 template <int kRows, int kPanels>
-void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
-  Tile<kRows, kPanels> tile;
-  tile.load(out);
+void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+  Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
   for (int64_t i = 0; i < num_blocks; ++i, x += kRows * 4) {
+    if (ahead != 0) prefetch_ahead<64>(w, ahead);
     Quads pairs[kPanels];
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
@@ -110,9 +117,8 @@ inline void unpack(const std::byte* block, Quads& even, Quads& odd) {
 }
 
 // Adds quads 2j and 2j + 1 to the integer sums; x: the block's activations.
-template <PanelKind kKind, int kRows, int kPanels, int j>
-inline void add_dots(const std::byte* const* w, const std::byte* x, Sums (&sums)[kPanels][kRows]) {
-  constexpr int kBits = kKind == PanelKind::kQ4Table ? 8 : format_of(kKind).bits;
+template <PanelKind kKind, int kRows, int kPanels, int j, typename Dots>
+inline void add_quads(const std::byte* const* w, const std::byte* x, Dots (&dots)[kPanels][kRows]) {
   Quads even[kPanels], odd[kPanels];
 #pragma GCC unroll 4
   for (int p = 0; p < kPanels; ++p) unpack<kKind, j>(w[p], even[p], odd[p]);
@@ -120,24 +126,28 @@ inline void add_dots(const std::byte* const* w, const std::byte* x, Sums (&sums)
   for (int t = 0; t < kRows; ++t) {
     const Quads b = broadcast_quad(x + (2 * j * kRows + t) * 4);
 #pragma GCC unroll 4
-    for (int p = 0; p < kPanels; ++p) sums[p][t] = dot<kBits>(sums[p][t], even[p], b);
+    for (int p = 0; p < kPanels; ++p) dots[p][t].template add<2 * j>(even[p], b);
   }
 #pragma GCC unroll 16
   for (int t = 0; t < kRows; ++t) {
     const Quads b = broadcast_quad(x + ((2 * j + 1) * kRows + t) * 4);
 #pragma GCC unroll 4
-    for (int p = 0; p < kPanels; ++p) sums[p][t] = dot<kBits>(sums[p][t], odd[p], b);
+    for (int p = 0; p < kPanels; ++p) dots[p][t].template add<2 * j + 1>(odd[p], b);
   }
 }
+
+// Bits of the bytes that unpack returns.
+constexpr int unpacked_bits(PanelKind kind) { return kind == PanelKind::kQ4Table ? 8 : format_of(kind).bits; }
 
 // One group of k that shares scales: integer dot products, then their scaled sum onto the tile.
 template <PanelKind kKind, int kRows, int kPanels, int group>
 inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows, kPanels>& tile) {
   constexpr PanelFormat kFormat = format_of(kKind);
-  constexpr bool kOffset = !kFormat.affine && !(kEightBitsAreSigned && (kFormat.bits == 8 || kKind == PanelKind::kQ4Table));
+  constexpr bool kOffset = !kFormat.affine && !(kEightBitsAreSigned && unpacked_bits(kKind) == 8);
   const std::byte* const scales = x + 32 * kRows;
   const std::byte* const minus_sums = scales + 4 * kRows;
-  Sums sums[kPanels][kRows], minus[kRows];
+  Sums minus[kRows];
+  IntegerDots<unpacked_bits(kKind), 8 / kFormat.groups> dots[kPanels][kRows];
 #pragma GCC unroll 16
   for (int t = 0; t < kRows; ++t) {
     if constexpr (kOffset || kFormat.affine) {
@@ -146,18 +156,18 @@ inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows,
     }
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      if constexpr (kOffset) sums[p][t] = shift_left<kFormat.offset_log2>(minus[t]);
-      else sums[p][t] = no_sums();
+      if constexpr (kOffset) dots[p][t].sums = shift_left<kFormat.offset_log2>(minus[t]);
+      else dots[p][t].sums = no_sums();
     }
   }
   if constexpr (kFormat.groups == 1) {
-    add_dots<kKind, kRows, kPanels, 0>(w, x, sums);
-    add_dots<kKind, kRows, kPanels, 1>(w, x, sums);
-    add_dots<kKind, kRows, kPanels, 2>(w, x, sums);
-    add_dots<kKind, kRows, kPanels, 3>(w, x, sums);
+    add_quads<kKind, kRows, kPanels, 0>(w, x, dots);
+    add_quads<kKind, kRows, kPanels, 1>(w, x, dots);
+    add_quads<kKind, kRows, kPanels, 2>(w, x, dots);
+    add_quads<kKind, kRows, kPanels, 3>(w, x, dots);
   } else {
-    add_dots<kKind, kRows, kPanels, 2 * group>(w, x, sums);
-    add_dots<kKind, kRows, kPanels, 2 * group + 1>(w, x, sums);
+    add_quads<kKind, kRows, kPanels, 2 * group>(w, x, dots);
+    add_quads<kKind, kRows, kPanels, 2 * group + 1>(w, x, dots);
   }
   Lanes scale[kPanels], minimum[kPanels];
 #pragma GCC unroll 4
@@ -171,20 +181,20 @@ inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows,
     const Lanes b = broadcast_lanes(scales + t * 4);
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      tile.sum[p][t] = fma(to_lanes(sums[p][t]), mul(scale[p], b), tile.sum[p][t]);
+      tile.sum[p][t] = fma(to_lanes(dots[p][t].sums), mul(scale[p], b), tile.sum[p][t]);
       if constexpr (kFormat.affine) tile.sum[p][t] = fma_minus(minimum[p], mul(to_lanes(minus[t]), b), tile.sum[p][t]);
     }
   }
 }
 
 template <PanelKind kKind, int kRows, int kPanels>
-void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, float* out) {
+void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
   constexpr PanelFormat kFormat = format_of(kKind);
-  Tile<kRows, kPanels> tile;
-  tile.load(out);
+  Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
   for (int64_t i = 0; i < num_blocks; ++i) {
+    if (ahead != 0) prefetch_ahead<kFormat.block_bytes>(w, ahead);
     add_group<kKind, kRows, kPanels, 0>(w, x, tile);
     if constexpr (kFormat.groups == 2) add_group<kKind, kRows, kPanels, 1>(w, x, tile);
     x += 44 * kRows;
