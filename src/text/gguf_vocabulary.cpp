@@ -182,7 +182,8 @@ class Builder {
     parts_.special.pad = special_id("padding_token_id", source_.pad, 0);
     parts_.special.mask = special_id("mask_token_id", source_.mask, 103);
     const bool lowercase = source_.lowercase.value_or(true);
-    parts_.normalizers.push_back(bert_normalizer({.strip_accents = source_.strip_accents.value_or(lowercase), .lowercase = lowercase}));
+    parts_.normalizers.push_back(bert_normalizer(
+        {.controls_may_be_spaces = true, .strip_accents = source_.strip_accents.value_or(lowercase), .lowercase = lowercase}));
     parts_.pre_tokenizers.push_back(split(find_characters(is_whitespace), SplitBehavior::kRemoved));
     parts_.pre_tokenizers.push_back(split(find_characters(is_punctuation), SplitBehavior::kIsolated));
     WordPieceOptions options;

@@ -122,8 +122,10 @@ Normalizer bert_normalizer(BertNormalizerOptions options) {
   return [options](std::string_view text, bool) {
     std::string out = map_characters(text, [&](std::string& to, uint32_t c) {
       if (options.clean_text) {
-        if (is_whitespace(c)) return to.push_back(' ');
-        if (c == 0 || c == 0xfffd || is_other(c)) return;
+        const bool space = is_whitespace(c);
+        const bool control = is_other(c) && !(c == '\t' || c == '\n' || c == '\r' || (space && options.controls_may_be_spaces));
+        if (c == 0 || c == 0xfffd || control) return;
+        if (space) return to.push_back(' ');
       }
       const bool spaced = options.space_chinese && is_chinese(c);
       if (spaced) to += ' ';

@@ -35,7 +35,8 @@ Normalizer byte_alphabet();   // bytes as GPT-2's characters
 Normalizer charsmap(std::shared_ptr<const Charsmap> map);
 
 struct BertNormalizerOptions {
-  bool clean_text = true;            // drop control characters, make all whitespace spaces
+  bool clean_text = true;            // drop control characters (all but tab and line ends), make all whitespace spaces
+  bool controls_may_be_spaces = false;  // the other whitespace among them, such as form feed, counts as whitespace
   bool space_chinese = true;         // spaces around CJK ideographs
   bool strip_accents = false;        // decompose, then drop nonspacing marks
   bool lowercase = false;

@@ -15,8 +15,8 @@ class StopMatcher {
   // Empty strings are ignored. Throws Error(kInvalidArgument) when they have more than 64 KiB together.
   explicit StopMatcher(std::vector<std::string> stops);
 
-  // The text that is now certain to stand before any match. Of several matches the one that begins first wins, of those the
-  // longest that is complete. After a match nothing comes out any more.
+  // The text that is now certain to stand before any match. Of several matches the one that begins first wins, of those that begin
+  // together the one that is complete first. After a match nothing comes out any more.
   std::string push(std::string_view text);
   // What was held back, when the text ends without a match.
   std::string flush();
@@ -33,13 +33,16 @@ class StopMatcher {
   };
   int32_t& next(int32_t node, unsigned char byte) { return next_[static_cast<size_t>(node) * 256 + byte]; }
   void build();
+  std::string finish_match();
 
   std::vector<std::string> stops_;
   std::vector<Node> nodes_;
   std::vector<int32_t> next_;  // (node, byte) -> node
   int32_t state_ = kRoot;
-  std::string held_;           // what the state has read: always its depth or, while a match waits, more
-  std::optional<size_t> matched_;
+  std::string held_;             // not yet given out
+  size_t read_ = 0;              // bytes of it that the state has seen
+  std::optional<size_t> waiting_, matched_;  // complete, but something that began earlier may still become complete
+  size_t waiting_begin_ = 0;     // in held_
 };
 
 }  // namespace headrace
