@@ -329,7 +329,9 @@ void to_float(DType dtype, const void* src, float* dst, int64_t n) {
     std::transform(static_cast<const uint8_t*>(src), static_cast<const uint8_t*>(src) + n, dst, [](uint8_t x) { return float(x != 0); });
     return;
   }
-  dispatch(dtype, [&]<typename T>() { std::transform(static_cast<const T*>(src), static_cast<const T*>(src) + n, dst, [](T x) { return float(x); }); });
+  dispatch(dtype, [&]<typename T>() {
+    std::transform(static_cast<const T*>(src), static_cast<const T*>(src) + n, dst, [](T x) { return float(x); });
+  });
 }
 
 void from_float(DType dtype, const float* src, void* dst, int64_t n) {

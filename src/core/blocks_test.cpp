@@ -28,7 +28,8 @@ TEST(Blocks, MeanWhatTheGgufPackageSays) {
     std::vector<float> got(sample.values.size());
     ASSERT_EQ(int64_t(sample.bytes.size()), storage_bytes(sample.dtype, int64_t(got.size())));
     to_float(sample.dtype, sample.bytes.data(), got.data(), int64_t(got.size()));
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(std::bit_cast<uint32_t>(got[i]), sample.values[i]) << name(sample.dtype) << " element " << i;
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_EQ(std::bit_cast<uint32_t>(got[i]), sample.values[i]) << name(sample.dtype) << " element " << i;
   }
 }
 
@@ -40,7 +41,10 @@ TEST(Blocks, RoundToTheNearestCode) {
   for (DType dtype : kRoundable) {
     const std::vector<float> back = round_trip(dtype, values);
     // Half a step: the range of a block of 32 normal values is within 8; iq4_nl's widest step is 24 of 240.
-    const double steps = dtype == DType::kQ8_0 ? 254 : dtype == DType::kQ5_0 || dtype == DType::kQ5_1 ? 31 : dtype == DType::kIQ4_NL ? 10 : 15;
+    const double steps = dtype == DType::kQ8_0                            ? 254
+                         : dtype == DType::kQ5_0 || dtype == DType::kQ5_1 ? 31
+                         : dtype == DType::kIQ4_NL                        ? 10
+                                                                          : 15;
     double squares = 0;
     for (size_t i = 0; i < values.size(); ++i) squares += (back[i] - values[i]) * (back[i] - values[i]);
     EXPECT_LT(std::sqrt(squares / double(values.size())), 0.6 * 5 / steps / std::sqrt(3.0)) << name(dtype);

@@ -30,8 +30,8 @@ class ByteReader {
   }
   std::span<const std::byte> take_bytes(uint64_t count, std::string_view what) {
     if (count > remaining()) {
-      invalid("{}: {} at byte {} has {} bytes, but the file ends after {} more; is it cut short or damaged? Fetch it again", where_, printable(what),
-              at_, count, remaining());
+      invalid("{}: {} at byte {} has {} bytes, but the file ends after {} more; is it cut short or damaged? Fetch it again", where_,
+              printable(what), at_, count, remaining());
     }
     const std::span<const std::byte> part = bytes_.subspan(at_, size_t(count));
     at_ += size_t(count);

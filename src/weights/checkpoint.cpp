@@ -28,10 +28,12 @@ std::string why_no_weights(const fs::path& folder) {
   for (const fs::path& entry : list_folder(folder)) {
     const std::string name = entry.filename().string();
     if (name.ends_with(".bin") || name.ends_with(".pt") || name.ends_with(".pth")) {
-      return fmt::format("{}: holds PyTorch pickles such as '{}', which are not read; convert them to safetensors", folder.string(), printable(name));
+      return fmt::format("{}: holds PyTorch pickles such as '{}', which are not read; convert them to safetensors", folder.string(),
+                         printable(name));
     }
   }
-  return fmt::format("{}: holds no weights: neither model.safetensors nor shards of it; fetch them, or use random weights", folder.string());
+  return fmt::format("{}: holds no weights: neither model.safetensors nor shards of it; fetch them, or use random weights",
+                     folder.string());
 }
 
 Checkpoint open_folder(const fs::path& folder) {
@@ -77,7 +79,8 @@ const WeightSource& Checkpoint::require_weights() const {
 }
 
 Checkpoint open_checkpoint(const std::string& path) {
-  if (!is_there(path)) fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file or a config.json", printable(path, 500));
+  if (!is_there(path))
+    fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file or a config.json", printable(path, 500));
   if (is_folder(path)) {
     if (is_there(fs::path(path) / "config.json")) return open_folder(path);
     const std::string gguf = only_gguf(path);

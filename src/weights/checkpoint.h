@@ -11,9 +11,9 @@ struct Checkpoint {
   enum class Format { kHuggingFace, kGguf };
   std::string path;
   Format format = Format::kHuggingFace;
-  Json config;                                  // Hugging Face's keys in one spelling: see canonical_config and gguf_config
-  Json generation;                              // see generation_defaults
-  Json pooling;                                 // see read_pooling; null in most models
+  Json config;      // Hugging Face's keys in one spelling: see canonical_config and gguf_config
+  Json generation;  // see generation_defaults
+  Json pooling;     // see read_pooling; null in most models
   TextAssets text;
   std::shared_ptr<const WeightSource> weights;  // under canonical names (tensor_names.h); null when there are none
   std::string no_weights;                       // why `weights` is null

@@ -25,8 +25,10 @@ Json canonical(const char* text) { return canonical_config(parse_json(text, "x")
 // ---------------------------------------------------------------------------------------------------------------- config.json
 
 TEST(CanonicalConfig, BothSpellingsOfRopeBecomeOne) {
-  const Json old_spelling = canonical(R"({"rope_theta": 5e5, "rope_scaling": {"type": "yarn", "factor": 4}, "torch_dtype": "bfloat16", "num_local_experts": 8})");
-  const Json new_spelling = canonical(R"({"rope_parameters": {"rope_theta": 5e5, "rope_type": "yarn", "factor": 4}, "dtype": "torch.bfloat16", "num_experts": 8})");
+  const Json old_spelling =
+      canonical(R"({"rope_theta": 5e5, "rope_scaling": {"type": "yarn", "factor": 4}, "torch_dtype": "bfloat16", "num_local_experts": 8})");
+  const Json new_spelling = canonical(
+      R"({"rope_parameters": {"rope_theta": 5e5, "rope_type": "yarn", "factor": 4}, "dtype": "torch.bfloat16", "num_experts": 8})");
   EXPECT_EQ(old_spelling, new_spelling);
   EXPECT_EQ(old_spelling["rope_scaling"]["rope_type"], "yarn");
   EXPECT_EQ(old_spelling["dtype"], "bfloat16");
@@ -42,7 +44,8 @@ TEST(CanonicalConfig, RopePerLayerTypeIsLifted) {
 }
 
 TEST(CanonicalConfig, InnerTextModelsAndSpeltFloatsAreBroughtIntoShapeToo) {
-  const Json config = canonical(R"({"text_config": {"torch_dtype": "float16"}, "limit": [0.0, {"__float__": "Infinity"}], "odd": {"__float__": 3}})");
+  const Json config =
+      canonical(R"({"text_config": {"torch_dtype": "float16"}, "limit": [0.0, {"__float__": "Infinity"}], "odd": {"__float__": 3}})");
   EXPECT_EQ(config["text_config"]["dtype"], "float16");
   EXPECT_GT(config["limit"][1].get<double>(), 1e300);
   EXPECT_TRUE(config["odd"].is_null());
@@ -61,7 +64,9 @@ TEST(GenerationDefaults, GenerationConfigWinsAndEndsAreAList) {
 TEST(Pooling, OfSentenceTransformersIsFound) {
   const test::TempFolder folder;
   EXPECT_TRUE(read_pooling(folder.path()).is_null());
-  folder.write("modules.json", R"([{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
+  folder.write(
+      "modules.json",
+      R"([{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
                                    {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}])");
   folder.write("1_Pooling/config.json", R"({"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true})");
   folder.write("sentence_bert_config.json", R"({"max_seq_length": 256})");
@@ -73,10 +78,13 @@ TEST(Pooling, OfSentenceTransformersIsFound) {
 // ---------------------------------------------------------------------------------------------------------------- names
 
 TEST(TensorNames, HuggingFaceNamesGetTheirPrefix) {
-  EXPECT_EQ(hf_tensor_names("gpt2", {"wte.weight", "h.0.ln_1.bias", "lm_head.weight"}, "x"),
-            (TensorNames{{"transformer.wte.weight", "wte.weight"}, {"transformer.h.0.ln_1.bias", "h.0.ln_1.bias"}, {"lm_head.weight", "lm_head.weight"}}));
+  EXPECT_EQ(
+      hf_tensor_names("gpt2", {"wte.weight", "h.0.ln_1.bias", "lm_head.weight"}, "x"),
+      (TensorNames{
+          {"transformer.wte.weight", "wte.weight"}, {"transformer.h.0.ln_1.bias", "h.0.ln_1.bias"}, {"lm_head.weight", "lm_head.weight"}}));
   EXPECT_EQ(hf_tensor_names("bert", {"embeddings.LayerNorm.gamma", "embeddings.LayerNorm.beta"}, "x"),
-            (TensorNames{{"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"}, {"bert.embeddings.LayerNorm.bias", "embeddings.LayerNorm.beta"}}));
+            (TensorNames{{"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"},
+                         {"bert.embeddings.LayerNorm.bias", "embeddings.LayerNorm.beta"}}));
   EXPECT_EQ(hf_tensor_names("bert", {"bert.pooler.dense.bias", "cls.predictions.bias"}, "x"),
             (TensorNames{{"bert.pooler.dense.bias", "bert.pooler.dense.bias"}, {"cls.predictions.bias", "cls.predictions.bias"}}));
   EXPECT_EQ(hf_tensor_names("something_new", {"norm.weight"}, "x"), (TensorNames{{"norm.weight", "norm.weight"}}));
@@ -98,7 +106,8 @@ TEST(TensorNames, GgufNamesAreTranslated) {
   EXPECT_EQ(one("gpt2", "position_embd.weight"), "transformer.wpe.weight");
   EXPECT_EQ(one("bert", "token_types.weight"), "bert.embeddings.token_type_embeddings.weight");
   EXPECT_EQ(one("bert", "blk.1.layer_output_norm.bias"), "bert.encoder.layer.1.output.LayerNorm.bias");
-  for (const char* odd : {"blk.", "blk.1", "blk.x.attn_q.weight", "blk..attn_q.weight", "blk.1.attn_q", "blk.1.unheard_of.weight", "", ".weight"})
+  for (const char* odd :
+       {"blk.", "blk.1", "blk.x.attn_q.weight", "blk..attn_q.weight", "blk.1.attn_q", "blk.1.unheard_of.weight", "", ".weight"})
     EXPECT_EQ(one("llama", odd), odd);
   EXPECT_EQ(one("unheard_of", "blk.0.attn_q.weight"), "blk.0.attn_q.weight");
 }
@@ -118,11 +127,18 @@ GgufBuilder llama(const std::string& a = "llama") {
 }
 
 TEST(GgufConfig, OfALlamaReadsLikeItsConfigJson) {
-  EXPECT_EQ(config_of(llama().u32("llama.attention.head_count_kv", 1).f32("llama.rope.freq_base", 5e5f).f32_tensor("token_embd.weight", {8, 40}).f32_tensor("output.weight", {8, 40})),
-            parse_json(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2, "intermediate_size": 16,
+  EXPECT_EQ(
+      config_of(llama()
+                    .u32("llama.attention.head_count_kv", 1)
+                    .f32("llama.rope.freq_base", 5e5f)
+                    .f32_tensor("token_embd.weight", {8, 40})
+                    .f32_tensor("output.weight", {8, 40})),
+      parse_json(
+          R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2, "intermediate_size": 16,
               "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "max_position_embeddings": 64, "rms_norm_eps": 1e-05, "rope_theta": 500000.0,
               "rope_scaling": null, "vocab_size": 40, "tie_word_embeddings": false, "hidden_act": "silu", "attention_bias": false, "mlp_bias": false,
-              "rope_interleaved": true})", "x"));
+              "rope_interleaved": true})",
+          "x"));
 }
 
 TEST(GgufConfig, VariantsOfLlamaAreSeen) {
@@ -144,12 +160,18 @@ TEST(GgufConfig, VariantsOfLlamaAreSeen) {
 
 TEST(GgufConfig, OtherArchitecturesUseTheirOwnKeys) {
   GgufBuilder gpt2;
-  gpt2.string("general.architecture", "gpt2").u32("gpt2.embedding_length", 8).u32("gpt2.block_count", 3).f32("gpt2.attention.layer_norm_epsilon", 1e-5f);
+  gpt2.string("general.architecture", "gpt2")
+      .u32("gpt2.embedding_length", 8)
+      .u32("gpt2.block_count", 3)
+      .f32("gpt2.attention.layer_norm_epsilon", 1e-5f);
   EXPECT_EQ(config_of(gpt2)["n_layer"], 3);
   EXPECT_EQ(config_of(gpt2)["linear_weights_out_in"], true);
   EXPECT_EQ(config_of(gpt2)["layer_norm_epsilon"], 1e-5);
   GgufBuilder bert;
-  bert.string("general.architecture", "bert").u32("bert.block_count", 3).f32_tensor("token_types.weight", {8, 2}).u32("bert.pooling_type", 2);
+  bert.string("general.architecture", "bert")
+      .u32("bert.block_count", 3)
+      .f32_tensor("token_types.weight", {8, 2})
+      .u32("bert.pooling_type", 2);
   EXPECT_EQ(config_of(bert)["type_vocab_size"], 2);
   EXPECT_EQ(config_of(bert)["hidden_act"], "gelu");
   const Json gemma = config_of(llama("gemma3").u32("gemma3.attention.key_length", 256).u32("gemma3.attention.sliding_window", 512));
@@ -161,15 +183,23 @@ TEST(GgufConfig, OtherArchitecturesUseTheirOwnKeys) {
 
 TEST(GgufConfig, ReversedOrHostileNumbersDoNotCrash) {
   GgufBuilder b;
-  b.string("general.architecture", "gemma3").u32("gemma3.block_count", ~0u).u32("gemma3.attention.head_count", 0).u32("gemma3.embedding_length", 1);
+  b.string("general.architecture", "gemma3")
+      .u32("gemma3.block_count", ~0u)
+      .u32("gemma3.attention.head_count", 0)
+      .u32("gemma3.embedding_length", 1);
   b.u32("gemma3.attention.sliding_window_pattern", 0).f32("gemma3.rope.freq_base", NAN).f32("gemma3.rope.scaling.factor", INFINITY);
   EXPECT_NO_THROW(config_of(b));
 }
 
 TEST(GgufGeneration, EndOfTurnTokensAreFoundByText) {
-  const std::string bytes = llama().strings("tokenizer.ggml.tokens", {"<|im_end|>", "a", "<end_of_turn>", "</s>"}).i32s("tokenizer.ggml.token_type", {3, 1, 1, 3})
-                                .u32("tokenizer.ggml.eos_token_id", 3).u32("tokenizer.ggml.bos_token_id", 1).file();
-  EXPECT_EQ(gguf_generation_defaults(GgufFile::parse(std::as_bytes(std::span(bytes)), "x")), Json({{"eos_token_ids", {3, 0}}, {"bos_token_id", 1}}));
+  const std::string bytes = llama()
+                                .strings("tokenizer.ggml.tokens", {"<|im_end|>", "a", "<end_of_turn>", "</s>"})
+                                .i32s("tokenizer.ggml.token_type", {3, 1, 1, 3})
+                                .u32("tokenizer.ggml.eos_token_id", 3)
+                                .u32("tokenizer.ggml.bos_token_id", 1)
+                                .file();
+  EXPECT_EQ(gguf_generation_defaults(GgufFile::parse(std::as_bytes(std::span(bytes)), "x")),
+            Json({{"eos_token_ids", {3, 0}}, {"bos_token_id", 1}}));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- whole checkpoints
@@ -184,7 +214,8 @@ TEST(Checkpoint, OfAFolderHasEverything) {
   EXPECT_EQ(without.weights, nullptr);
   EXPECT_THAT(error_of([&] { without.require_weights(); }), HasSubstr("holds no weights"));
   folder.write("pytorch_model.bin", "x");
-  EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()).require_weights(); }), HasSubstr("PyTorch pickles such as 'pytorch_model.bin'"));
+  EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()).require_weights(); }),
+              HasSubstr("PyTorch pickles such as 'pytorch_model.bin'"));
 
   const HostTensor weight(DType::kF32, {2});
   write_safetensors(folder / "model.safetensors", {{"ln_f.weight", weight}});
@@ -200,13 +231,15 @@ TEST(Checkpoint, OfAFolderHasEverything) {
 
 TEST(Checkpoint, OfAGgufHasItsVocabulary) {
   const test::TempFolder folder;
-  const std::string path = folder.write("m.gguf", llama().strings("tokenizer.ggml.tokens", {"a"}).f32_tensor("output_norm.weight", {8}, 3).file());
+  const std::string path =
+      folder.write("m.gguf", llama().strings("tokenizer.ggml.tokens", {"a"}).f32_tensor("output_norm.weight", {8}, 3).file());
   for (const std::string& either : {path, folder.path()}) {
     const Checkpoint checkpoint = open_checkpoint(either);
     EXPECT_EQ(checkpoint.format, Checkpoint::Format::kGguf);
     EXPECT_EQ(checkpoint.require_weights().read("model.norm.weight").as<float>()[7], 3.0f);
     const std::string_view vocabulary = checkpoint.text.at(std::string(kGgufVocabulary)).bytes;
-    EXPECT_EQ(GgufFile::parse(std::as_bytes(std::span(vocabulary)), "x").strings("tokenizer.ggml.tokens"), std::vector<std::string_view>{"a"});
+    EXPECT_EQ(GgufFile::parse(std::as_bytes(std::span(vocabulary)), "x").strings("tokenizer.ggml.tokens"),
+              std::vector<std::string_view>{"a"});
     EXPECT_EQ(read_text_assets(either).size(), 1u);
   }
   folder.write("n.gguf", llama().file());
@@ -230,7 +263,8 @@ TEST(Checkpoint, SharedCheckpointsOpen) {
   const fs::path shared = test::shared_data();
   if (!fs::exists(shared / "golden")) GTEST_SKIP() << "no golden checkpoints at " << shared;
   int opened = 0;
-  for (const fs::path& root : {shared / "golden", shared / "golden/quantized", shared / "golden/gguf", shared / "conformance/configs", shared / "models"}) {
+  for (const fs::path& root :
+       {shared / "golden", shared / "golden/quantized", shared / "golden/gguf", shared / "conformance/configs", shared / "models"}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
       const bool is_model = entry.is_directory() ? fs::exists(entry.path() / "config.json")
                                                  : entry.path().extension() == ".gguf" || entry.path().string().ends_with("config.json");

@@ -138,7 +138,8 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
     if (!file.is_string()) invalid("{}: tensor '{}' is in {}, wanted a file name", where, printable(tensor), printable(file.dump()));
     const fs::path shard = file.get<std::string>();
     if (shard.empty() || shard != shard.filename() || shard == ".." || shard == "." || shard.string().find('\0') != std::string::npos) {
-      invalid("{}: tensor '{}' is in '{}', which is no plain file name; the index is refused", where, printable(tensor), printable(shard.string()));
+      invalid("{}: tensor '{}' is in '{}', which is no plain file name; the index is refused", where, printable(tensor),
+              printable(shard.string()));
     }
     const std::string path = (folder / shard).string();
     if (paths.insert(path).second && !is_there(path)) missing += (missing.empty() ? "" : ", ") + printable(shard.string());
@@ -148,7 +149,8 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
   std::shared_ptr<WeightSource> source = shards(folder.string(), paths);
   for (const auto& [tensor, file] : weight_map.items())
     if (!source->contains(tensor)) missing += (missing.empty() ? "" : ", ") + printable(tensor);
-  if (!missing.empty()) fail(ErrorCode::kNotFound, "{}: no shard holds these tensors, which the index lists: {}. Fetch the shards again", where, missing);
+  if (!missing.empty())
+    fail(ErrorCode::kNotFound, "{}: no shard holds these tensors, which the index lists: {}. Fetch the shards again", where, missing);
   return source;
 }
 
@@ -166,7 +168,8 @@ std::set<std::string> listed_shards(const fs::path& folder) {
     total = count;
   }
   if (total && std::to_string(paths.size()) != total->substr(std::min(total->find_first_not_of('0'), total->size()))) {
-    fail(ErrorCode::kNotFound, "{}: holds {} of {} shards model-*-of-{}.safetensors. Fetch the others", folder.string(), paths.size(), *total, *total);
+    fail(ErrorCode::kNotFound, "{}: holds {} of {} shards model-*-of-{}.safetensors. Fetch the others", folder.string(), paths.size(),
+         *total, *total);
   }
   return paths;
 }

@@ -18,7 +18,8 @@ class HeaderReader {
  public:
   HeaderReader(std::span<const std::byte> bytes, const std::string& where) : in_(bytes, where), where_(where) {
     if (as_text(bytes.first(std::min<size_t>(bytes.size(), 4))) != "GGUF") {
-      invalid("{}: is no GGUF file: it begins with '{}', wanted 'GGUF'", where, printable(as_text(bytes.first(std::min<size_t>(bytes.size(), 4)))));
+      invalid("{}: is no GGUF file: it begins with '{}', wanted 'GGUF'", where,
+              printable(as_text(bytes.first(std::min<size_t>(bytes.size(), 4)))));
     }
     in_.take_bytes(4, "the magic");
     version_ = in_.take<uint32_t>("the version");
@@ -37,7 +38,8 @@ class HeaderReader {
   uint64_t take_count(std::string_view what, size_t least_bytes) {
     const uint64_t count = take_length(what);
     if (count > in_.remaining() / least_bytes) {
-      invalid("{}: {} is {}, but only {} bytes follow; the file is damaged. Fetch it again", where_, printable(what), count, in_.remaining());
+      invalid("{}: {} is {}, but only {} bytes follow; the file is damaged. Fetch it again", where_, printable(what), count,
+              in_.remaining());
     }
     return count;
   }
@@ -82,8 +84,8 @@ class HeaderReader {
     }
     const std::optional<int64_t> bytes = checked_bytes(*dtype, sizes);
     if (!bytes) {
-      invalid("{}: tensor '{}' has sizes [{}], which are impossible for type {} (blocks of {})", where_, printable(tensor), fmt::join(sizes, ", "),
-              headrace::name(*dtype), info(*dtype).block_elements);
+      invalid("{}: tensor '{}' has sizes [{}], which are impossible for type {} (blocks of {})", where_, printable(tensor),
+              fmt::join(sizes, ", "), headrace::name(*dtype), info(*dtype).block_elements);
     }
     entry.tensor.dtype = *dtype;
     entry.tensor.sizes = Sizes(sizes);
@@ -97,7 +99,8 @@ class HeaderReader {
 
   GgufType take_type(std::string_view key) {
     const uint32_t type = in_.take<uint32_t>(key);
-    if (type > uint32_t(GgufType::kF64)) invalid("{}: metadata '{}' has unknown type {}; the file is damaged", where_, printable(key), type);
+    if (type > uint32_t(GgufType::kF64))
+      invalid("{}: metadata '{}' has unknown type {}; the file is damaged", where_, printable(key), type);
     return GgufType(type);
   }
 
@@ -140,7 +143,8 @@ uint64_t checked_alignment(const GgufFile& file) {
 void place(std::vector<HeaderReader::TensorEntry>& entries, std::span<const std::byte> data, uint64_t alignment, const std::string& where) {
   for (auto& [tensor, offset, bytes] : entries) {
     if (offset % alignment != 0) {
-      invalid("{}: tensor '{}' is at offset {}, which is no multiple of the alignment {}", where, printable(tensor.name), offset, alignment);
+      invalid("{}: tensor '{}' is at offset {}, which is no multiple of the alignment {}", where, printable(tensor.name), offset,
+              alignment);
     }
     if (offset > data.size() || bytes > data.size() - offset) {
       invalid("{}: tensor '{}' {}{} needs {} bytes at offset {}, but the data ends at {}; is the file cut short? Fetch it again", where,
@@ -150,7 +154,8 @@ void place(std::vector<HeaderReader::TensorEntry>& entries, std::span<const std:
   }
   std::vector<const HeaderReader::TensorEntry*> order(entries.size());
   std::transform(entries.begin(), entries.end(), order.begin(), [](const auto& entry) { return &entry; });
-  std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->offset != b->offset ? a->offset < b->offset : a->bytes < b->bytes; });
+  std::sort(order.begin(), order.end(),
+            [](auto* a, auto* b) { return a->offset != b->offset ? a->offset < b->offset : a->bytes < b->bytes; });
   for (size_t i = 1; i < order.size(); ++i) {
     const auto &before = *order[i - 1], &after = *order[i];
     if (before.offset + before.bytes > after.offset) {
@@ -204,7 +209,8 @@ void GgufFile::read(std::span<const std::byte> bytes, const std::string& where) 
   const uint64_t num_values = in.take_count("the number of metadata values", version_ == 1 ? 9 : 13);
   for (uint64_t i = 0; i < num_values; ++i) {
     metadata_.push_back(in.take_metadata());
-    if (!by_key_.emplace(metadata_.back().key, i).second) invalid("{}: metadata key '{}' occurs twice", where, printable(metadata_.back().key));
+    if (!by_key_.emplace(metadata_.back().key, i).second)
+      invalid("{}: metadata key '{}' occurs twice", where, printable(metadata_.back().key));
   }
   header_ = bytes.first(in.position());
 
@@ -213,7 +219,8 @@ void GgufFile::read(std::span<const std::byte> bytes, const std::string& where) 
   const uint64_t alignment = checked_alignment(*this), data_start = std::min<uint64_t>(round_up(in.position(), alignment), bytes.size());
   place(entries, bytes.subspan(size_t(data_start)), alignment, where);
   for (auto& entry : entries) {
-    if (!by_name_.emplace(entry.tensor.name, tensors_.size()).second) invalid("{}: tensor '{}' occurs twice", where, printable(entry.tensor.name));
+    if (!by_name_.emplace(entry.tensor.name, tensors_.size()).second)
+      invalid("{}: tensor '{}' occurs twice", where, printable(entry.tensor.name));
     tensors_.push_back(std::move(entry.tensor));
   }
 }
@@ -243,7 +250,8 @@ GgufFile GgufFile::open(const std::string& path) {
   for (int64_t part = 2; part <= num_parts; ++part) first.add(open_one(fmt::format("{}-{:05}-of-{:05}.gguf", stem, part, num_parts)));
   const int64_t wanted = first.integer("split.tensors.count").value_or(int64_t(first.tensors_.size()));
   if (wanted != int64_t(first.tensors_.size())) {
-    invalid("{}: its {} parts hold {} tensors, the first part promises {}; are the parts of one model?", path, num_parts, first.tensors_.size(), wanted);
+    invalid("{}: its {} parts hold {} tensors, the first part promises {}; are the parts of one model?", path, num_parts,
+            first.tensors_.size(), wanted);
   }
   return first;
 }
@@ -272,7 +280,8 @@ const GgufValue* GgufFile::find(std::string_view key) const {
 const GgufValue& GgufFile::expect(const GgufValue& value, bool fits, std::string_view wanted) const {
   if (!fits) {
     const bool array = value.type == GgufType::kArray;
-    invalid("{}: metadata '{}' is {}{}, wanted {}", where_, printable(value.key), array ? "an array of " : "", name(array ? value.element : value.type), wanted);
+    invalid("{}: metadata '{}' is {}{}, wanted {}", where_, printable(value.key), array ? "an array of " : "",
+            name(array ? value.element : value.type), wanted);
   }
   return value;
 }
@@ -322,7 +331,8 @@ std::optional<std::vector<std::string_view>> GgufFile::strings(std::string_view 
 std::optional<std::vector<int64_t>> GgufFile::integers(std::string_view key) const {
   const GgufValue* value = find(key);
   if (!value) return std::nullopt;
-  return elements<int64_t>(expect(*value, value->type == GgufType::kArray && is_integer(value->element), "an array of integers"), integer_at);
+  return elements<int64_t>(expect(*value, value->type == GgufType::kArray && is_integer(value->element), "an array of integers"),
+                           integer_at);
 }
 
 std::optional<std::vector<double>> GgufFile::reals(std::string_view key) const {

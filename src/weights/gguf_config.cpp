@@ -12,8 +12,8 @@ struct Architecture {
   bool rope_interleaved = false;
 };
 constexpr Architecture kArchitectures[] = {
-    {"llama", "llama", "LlamaForCausalLM", true},         {"qwen2", "qwen2", "Qwen2ForCausalLM"}, {"qwen3", "qwen3", "Qwen3ForCausalLM"},
-    {"gemma3", "gemma3_text", "Gemma3ForCausalLM"},       {"gpt2", "gpt2", "GPT2LMHeadModel"},    {"bert", "bert", "BertModel"},
+    {"llama", "llama", "LlamaForCausalLM", true},   {"qwen2", "qwen2", "Qwen2ForCausalLM"}, {"qwen3", "qwen3", "Qwen3ForCausalLM"},
+    {"gemma3", "gemma3_text", "Gemma3ForCausalLM"}, {"gpt2", "gpt2", "GPT2LMHeadModel"},    {"bert", "bert", "BertModel"},
 };
 
 std::string architecture_name(const GgufFile& file) {
@@ -67,8 +67,9 @@ void add_vocabulary(Translator& t, const GgufFile& file) {
   } else if (const auto count = file.array_size("tokenizer.ggml.tokens")) {
     t.config["vocab_size"] = int64_t(*count);
   }
-  for (const auto& [from, to] : {std::pair("tokenizer.ggml.bos_token_id", "bos_token_id"), std::pair("tokenizer.ggml.eos_token_id", "eos_token_id"),
-                                 std::pair("tokenizer.ggml.padding_token_id", "pad_token_id")})
+  for (const auto& [from, to] :
+       {std::pair("tokenizer.ggml.bos_token_id", "bos_token_id"), std::pair("tokenizer.ggml.eos_token_id", "eos_token_id"),
+        std::pair("tokenizer.ggml.padding_token_id", "pad_token_id")})
     if (const auto id = file.integer(from)) t.config[to] = *id;
   t.config["tie_word_embeddings"] = !has_tensor(file, "output.weight");
 }
@@ -84,14 +85,16 @@ void add_rope(Translator& t, const GgufFile& file) {
   } else {
     scaling = {{"rope_type", type}, {"factor", Translator::shortest(factor)}};
     if (const auto length = t.integer("rope.scaling.original_context_length")) scaling["original_max_position_embeddings"] = *length;
-    for (const auto& [from, to] : {std::pair("rope.scaling.yarn_beta_fast", "beta_fast"), std::pair("rope.scaling.yarn_beta_slow", "beta_slow")})
+    for (const auto& [from, to] :
+         {std::pair("rope.scaling.yarn_beta_fast", "beta_fast"), std::pair("rope.scaling.yarn_beta_slow", "beta_slow")})
       if (const auto beta = t.real(from)) scaling[to] = Translator::shortest(*beta);
     // Here a factor upon yarn's own 0.1 ln(factor) + 1; in Hugging Face's spelling it stands in its place.
     const double attention = t.real("rope.scaling.attn_factor").value_or(1);
     if (type == "yarn" && attention != 1) scaling["attention_factor"] = attention * (0.1 * std::log(factor) + 1);
   }
   t.config["rope_scaling"] = scaling;
-  const int64_t head_dim = find_or<int64_t>(t.config, "head_dim", 0, file.where()), rotary = t.integer("rope.dimension_count").value_or(head_dim);
+  const int64_t head_dim = find_or<int64_t>(t.config, "head_dim", 0, file.where()),
+                rotary = t.integer("rope.dimension_count").value_or(head_dim);
   if (head_dim > 0 && rotary != head_dim) t.config["partial_rotary_factor"] = double(rotary) / double(head_dim);
 }
 
@@ -100,7 +103,8 @@ void add_head_dim(Translator& t) {
     t.copy_integer("attention.key_length", "head_dim");
   } else {
     const Json hidden = t.config.value("hidden_size", Json()), heads = t.config.value("num_attention_heads", Json());
-    if (hidden.is_number_integer() && heads.is_number_integer() && heads > 0) t.config["head_dim"] = hidden.get<int64_t>() / heads.get<int64_t>();
+    if (hidden.is_number_integer() && heads.is_number_integer() && heads > 0)
+      t.config["head_dim"] = hidden.get<int64_t>() / heads.get<int64_t>();
   }
 }
 
@@ -137,7 +141,8 @@ void translate_gemma3(Translator& t, const GgufFile& file) {
   t.copy_real("attn_logit_softcapping", "attn_logit_softcapping");
   const int64_t layers = t.integer("block_count").value_or(0), heads = t.integer("attention.head_count").value_or(0);
   const bool largest = layers == 62 && heads > 0;  // 27B alone scales by the width per head, which is not its head_dim
-  config["query_pre_attn_scalar"] = largest ? t.integer("embedding_length").value_or(0) / heads : find_or<int64_t>(config, "head_dim", 256, file.where());
+  config["query_pre_attn_scalar"] =
+      largest ? t.integer("embedding_length").value_or(0) / heads : find_or<int64_t>(config, "head_dim", 256, file.where());
   const std::string pattern_key = t.key("attention.sliding_window_pattern");
   const int64_t pattern = file.is_array(pattern_key) ? 6 : std::max<int64_t>(file.integer(pattern_key).value_or(6), 1);
   if (layers > 0 && layers <= 1000) {
@@ -166,7 +171,8 @@ void translate_bert(Translator& t, const GgufFile& file) {
   t.copy_real("attention.layer_norm_epsilon", "layer_norm_eps");
   t.config["hidden_act"] = "gelu";
   const GgufTensor* types = file.find_tensor("token_types.weight");
-  t.config["type_vocab_size"] = types && types->sizes.rank() == 2 ? types->sizes[0] : file.integer("tokenizer.ggml.token_type_count").value_or(2);
+  t.config["type_vocab_size"] =
+      types && types->sizes.rank() == 2 ? types->sizes[0] : file.integer("tokenizer.ggml.token_type_count").value_or(2);
   if (has_tensor(file, "cls.output.weight")) t.config["architectures"] = {"BertForSequenceClassification"};
   t.config["tie_word_embeddings"] = true;
 }
@@ -175,7 +181,8 @@ void translate_bert(Translator& t, const GgufFile& file) {
 
 Json gguf_config(const GgufFile& file) {
   Translator t(file);
-  const auto known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures), [&](const Architecture& a) { return a.name == t.architecture(); });
+  const auto known =
+      std::find_if(std::begin(kArchitectures), std::end(kArchitectures), [&](const Architecture& a) { return a.name == t.architecture(); });
   const bool is_known = known != std::end(kArchitectures);
   t.config["model_type"] = is_known ? std::string(known->model_type) : t.architecture();
   if (is_known) t.config["architectures"] = {known->model_class};
@@ -194,7 +201,8 @@ Json gguf_config(const GgufFile& file) {
 }
 
 Json gguf_generation_defaults(const GgufFile& file) {
-  constexpr std::string_view kEnds[] = {"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "<|end_of_text|>", "<|endoftext|>"};
+  constexpr std::string_view kEnds[] = {"<|im_end|>",    "<|eot_id|>",      "<|eom_id|>",   "<|end|>",
+                                        "<end_of_turn>", "<|end_of_text|>", "<|endoftext|>"};
   constexpr int64_t kControl = 3;  // a token type
   Json defaults = {{"eos_token_ids", Json::array()}};
   const auto add_end = [&](int64_t id) {

@@ -11,8 +11,8 @@ namespace headrace {
 //   rope_interleaved           true where rows of q and k were reordered so that rope turns neighbours (2i, 2i + 1)
 //   linear_weights_out_in      true where GPT-2's [in, out] projections were transposed to [out, in]
 //   rms_norm_weight_has_one    true where the 1 of Gemma's (1 + weight) was added to the stored weight
-// An architecture that is not in our table keeps its name as model_type. Throws Error(kInvalidArgument) when general.architecture is missing
-// or a value is of the wrong kind.
+// An architecture that is not in our table keeps its name as model_type. Throws Error(kInvalidArgument) when general.architecture is
+// missing or a value is of the wrong kind.
 Json gguf_config(const GgufFile& file);
 
 // As generation_defaults. End-of-turn tokens known by their text count as ends of a sequence too.

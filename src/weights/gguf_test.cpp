@@ -126,7 +126,11 @@ TEST(Gguf, HostileTensorsAreRefused) {
 TEST(Gguf, PartsOfASplitModelAreJoined) {
   const test::TempFolder folder;
   const auto part = [](uint32_t no, const char* tensor, float fill) {
-    return GgufBuilder().value("split.no", 2, raw(uint16_t(no))).value("split.count", 2, raw(uint16_t{2})).u32("split.tensors.count", 2).f32_tensor(tensor, {8}, fill);
+    return GgufBuilder()
+        .value("split.no", 2, raw(uint16_t(no)))
+        .value("split.count", 2, raw(uint16_t{2}))
+        .u32("split.tensors.count", 2)
+        .f32_tensor(tensor, {8}, fill);
   };
   const std::string first = folder.write("m-00001-of-00002.gguf", part(0, "a", 1).string("general.architecture", "llama").file());
   EXPECT_THAT(error_of([&] { GgufFile::open(first); }), HasSubstr("m-00002-of-00002.gguf: cannot be opened"));

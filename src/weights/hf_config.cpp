@@ -88,7 +88,8 @@ Json generation_defaults(const Json& config, const Json& generation, std::string
     if (!id.is_number_integer()) invalid("{}: eos_token_id holds {}, wanted a token id or a list of them", where, printable(id.dump()));
     defaults["eos_token_ids"].push_back(id);
   }
-  for (const char* key : {"bos_token_id", "pad_token_id", "do_sample", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "max_new_tokens"})
+  for (const char* key :
+       {"bos_token_id", "pad_token_id", "do_sample", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "max_new_tokens"})
     if (const Json value = lookup(key); !value.is_null()) defaults[key] = value;
   return defaults;
 }
@@ -99,9 +100,10 @@ namespace {
 std::string pooling_mode(const Json& config, const std::string& where) {
   if (const auto mode = headrace::find<std::string>(config, "pooling_mode", where)) return *mode;
   std::string modes;
-  for (const auto& [key, mode] : {std::pair("pooling_mode_cls_token", "cls"), std::pair("pooling_mode_max_tokens", "max"),
-                                  std::pair("pooling_mode_mean_tokens", "mean"), std::pair("pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len"),
-                                  std::pair("pooling_mode_weightedmean_tokens", "weightedmean"), std::pair("pooling_mode_lasttoken", "lasttoken")})
+  for (const auto& [key, mode] :
+       {std::pair("pooling_mode_cls_token", "cls"), std::pair("pooling_mode_max_tokens", "max"),
+        std::pair("pooling_mode_mean_tokens", "mean"), std::pair("pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len"),
+        std::pair("pooling_mode_weightedmean_tokens", "weightedmean"), std::pair("pooling_mode_lasttoken", "lasttoken")})
     if (find_or(config, key, false, where)) modes += (modes.empty() ? "" : "+") + std::string(mode);
   return modes;
 }
@@ -120,7 +122,8 @@ Json read_pooling(const std::string& folder) {
     if (type.ends_with(".Normalize")) pooling["normalize"] = true;
     if (!type.ends_with(".Pooling")) continue;
     const fs::path path = find_or<std::string>(module, "path", "", where);
-    if (path.empty() || path != path.filename() || path == "..") invalid("{}: '{}' is no plain folder name", where, printable(path.string()));
+    if (path.empty() || path != path.filename() || path == "..")
+      invalid("{}: '{}' is no plain folder name", where, printable(path.string()));
     const std::string config = (fs::path(folder) / path / "config.json").string();
     pooling["mode"] = pooling_mode(read_json_file(config), config);
   }

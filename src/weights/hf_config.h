@@ -19,8 +19,8 @@ Json canonical_config(Json config, std::string_view where);
 // top_k, top_p, min_p, repetition_penalty, max_new_tokens. `generation` is generation_config.json or null; it wins over `config`.
 Json generation_defaults(const Json& config, const Json& generation, std::string_view where);
 
-// How a sentence-transformers folder makes one vector of many: {"mode": "mean" | "cls" | "max" | "lasttoken" | ..., "normalize": bool} and, where
-// known, "max_seq_length". Null when the folder has no modules.json.
+// How a sentence-transformers folder makes one vector of many: {"mode": "mean" | "cls" | "max" | "lasttoken" | ..., "normalize": bool} and,
+// where known, "max_seq_length". Null when the folder has no modules.json.
 Json read_pooling(const std::string& folder);
 
 }  // namespace headrace

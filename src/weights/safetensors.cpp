@@ -17,11 +17,28 @@ struct ElementType {
   std::optional<DType> dtype = std::nullopt;
 };
 constexpr ElementType kElementTypes[] = {
-    {"F32", 4, DType::kF32}, {"F16", 2, DType::kF16}, {"BF16", 2, DType::kBF16}, {"I64", 8, DType::kI64}, {"I32", 4, DType::kI32},
-    {"I8", 1, DType::kI8},   {"U8", 1, DType::kU8},   {"BOOL", 1, DType::kBool}, {"F64", 8},              {"I16", 2},
-    {"U16", 2},              {"U32", 4},              {"U64", 8},                {"F8_E4M3", 1},          {"F8_E5M2", 1},
-    {"F8_E8M0", 1},          {"F8_E4M3FNUZ", 1},      {"F8_E5M2FNUZ", 1},        {"C64", 8},              {"F6_E2M3", 0},
-    {"F6_E3M2", 0},          {"F4", 0},
+    {"F32", 4, DType::kF32},
+    {"F16", 2, DType::kF16},
+    {"BF16", 2, DType::kBF16},
+    {"I64", 8, DType::kI64},
+    {"I32", 4, DType::kI32},
+    {"I8", 1, DType::kI8},
+    {"U8", 1, DType::kU8},
+    {"BOOL", 1, DType::kBool},
+    {"F64", 8},
+    {"I16", 2},
+    {"U16", 2},
+    {"U32", 4},
+    {"U64", 8},
+    {"F8_E4M3", 1},
+    {"F8_E5M2", 1},
+    {"F8_E8M0", 1},
+    {"F8_E4M3FNUZ", 1},
+    {"F8_E5M2FNUZ", 1},
+    {"C64", 8},
+    {"F6_E2M3", 0},
+    {"F6_E3M2", 0},
+    {"F4", 0},
 };
 
 const ElementType* find_element_type(std::string_view name) {
@@ -68,13 +85,14 @@ class HeaderReader {
     if (sizes.size() > kMaxRank) invalid("{}: its shape has {} axes, at most {} are possible", at, sizes.size(), kMaxRank);
     int64_t extent = std::max(type->bytes, 1);  // as if no size were 0, so that strides cannot overflow either
     for (uint64_t size : sizes) {
-      if (__builtin_mul_overflow(extent, std::max<uint64_t>(size, 1), &extent)) invalid("{}: its shape [{}] overflows", at, fmt::join(sizes, ", "));
+      if (__builtin_mul_overflow(extent, std::max<uint64_t>(size, 1), &extent))
+        invalid("{}: its shape [{}] overflows", at, fmt::join(sizes, ", "));
       entry.tensor.sizes.push_back(int64_t(size));
     }
     const uint64_t bytes = entry.tensor.sizes.numel() == 0 ? 0 : uint64_t(extent);
     if (type->bytes > 0 && bytes != offsets[1] - offsets[0]) {
-      invalid("{}: {} {} needs {} bytes, data_offsets [{}, {}] hold {}", at, type->name, entry.tensor.sizes.to_string(), bytes, offsets[0], offsets[1],
-              offsets[1] - offsets[0]);
+      invalid("{}: {} {} needs {} bytes, data_offsets [{}, {}] hold {}", at, type->name, entry.tensor.sizes.to_string(), bytes, offsets[0],
+              offsets[1], offsets[1] - offsets[0]);
     }
     return entry;
   }
@@ -101,15 +119,17 @@ void check_cover(const std::vector<Entry>& entries, uint64_t data_bytes, const s
   for (const Entry& entry : entries) {
     const SafetensorsTensor& tensor = entry.tensor;
     if (entry.extent.begin < end) {
-      invalid("{}: tensor '{}' begins at {} and overlaps '{}', which ends at {}", where, printable(tensor.name), entry.extent.begin, printable(before), end);
+      invalid("{}: tensor '{}' begins at {} and overlaps '{}', which ends at {}", where, printable(tensor.name), entry.extent.begin,
+              printable(before), end);
     }
     if (entry.extent.begin > end) {
-      invalid("{}: a gap from {} to {} between '{}' and tensor '{}'", where, end, entry.extent.begin, printable(before), printable(tensor.name));
+      invalid("{}: a gap from {} to {} between '{}' and tensor '{}'", where, end, entry.extent.begin, printable(before),
+              printable(tensor.name));
     }
     end = entry.extent.end;
     if (end > data_bytes) {
-      invalid("{}: tensor '{}' ends at {}, but the file holds {} bytes of data; is it cut short? Fetch it again", where, printable(tensor.name), end,
-              data_bytes);
+      invalid("{}: tensor '{}' ends at {}, but the file holds {} bytes of data; is it cut short? Fetch it again", where,
+              printable(tensor.name), end, data_bytes);
     }
     before = tensor.name;
   }
@@ -122,8 +142,8 @@ SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, const s
   ByteReader in(bytes, where);
   const uint64_t header_bytes = in.take<uint64_t>("the header's length");
   if (header_bytes < 2 || header_bytes > kMaxHeaderBytes || header_bytes > in.remaining()) {
-    invalid("{}: its header length is {}; wanted 2 to {}, which the file has room for. It is no safetensors file, or cut short", where, header_bytes,
-            std::min<uint64_t>(kMaxHeaderBytes, in.remaining()));
+    invalid("{}: its header length is {}; wanted 2 to {}, which the file has room for. It is no safetensors file, or cut short", where,
+            header_bytes, std::min<uint64_t>(kMaxHeaderBytes, in.remaining()));
   }
   const std::string_view text = as_text(in.take_bytes(header_bytes, "the header"));
   if (text.front() != '{') invalid("{}: its header begins with '{}', wanted '{{'", where, printable(text.substr(0, 1)));

@@ -22,8 +22,10 @@ std::string error_in(const std::string& bytes) {
 std::string error_in_header(const std::string& header, size_t data_bytes = 16) { return error_in(safetensors(header, data_bytes)); }
 
 TEST(Safetensors, TensorsAndMetadataAreReadInPlace) {
-  const std::string bytes = safetensors(R"({"b": {"dtype": "I8", "shape": [], "data_offsets": [12, 13]}, "empty": {"dtype": "F32", "shape": [0, 7], "data_offsets": [12, 12]},
-    "a": {"dtype": "F16", "shape": [2, 3], "data_offsets": [0, 12]}, "__metadata__": {"format": "pt"}}   )", 13);
+  const std::string bytes = safetensors(
+      R"({"b": {"dtype": "I8", "shape": [], "data_offsets": [12, 13]}, "empty": {"dtype": "F32", "shape": [0, 7], "data_offsets": [12, 12]},
+    "a": {"dtype": "F16", "shape": [2, 3], "data_offsets": [0, 12]}, "__metadata__": {"format": "pt"}}   )",
+      13);
   const SafetensorsFile file = parse(bytes);
   ASSERT_EQ(file.tensors().size(), 3u);
   EXPECT_EQ(file.find("a")->dtype, DType::kF16);
@@ -59,9 +61,11 @@ TEST(Safetensors, HeadersThatAreNoHeadersAreRefused) {
 }
 
 TEST(Safetensors, DuplicateNamesAreRefused) {
-  EXPECT_THAT(error_in_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})"),
-              HasSubstr("'a' occurs twice"));
-  EXPECT_THAT(error_in_header(R"({"a":{"dtype":"F32","dtype":"F16","shape":[4],"data_offsets":[0,16]}})"), HasSubstr("'dtype' occurs twice"));
+  EXPECT_THAT(
+      error_in_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})"),
+      HasSubstr("'a' occurs twice"));
+  EXPECT_THAT(error_in_header(R"({"a":{"dtype":"F32","dtype":"F16","shape":[4],"data_offsets":[0,16]}})"),
+              HasSubstr("'dtype' occurs twice"));
 }
 
 TEST(Safetensors, BadEntriesNameTheTensor) {
@@ -74,7 +78,8 @@ TEST(Safetensors, BadEntriesNameTheTensor) {
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": [4.0], "data_offsets": [0, 16])"), HasSubstr("holds 4.0"));
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": [-4], "data_offsets": [0, 16])"), HasSubstr("holds -4"));
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": 4, "data_offsets": [0, 16])"), HasSubstr("wanted an array"));
-  EXPECT_THAT(entry(R"("dtype": "F32", "shape": [3], "data_offsets": [0, 16])"), HasSubstr("F32 [3] needs 12 bytes, data_offsets [0, 16] hold 16"));
+  EXPECT_THAT(entry(R"("dtype": "F32", "shape": [3], "data_offsets": [0, 16])"),
+              HasSubstr("F32 [3] needs 12 bytes, data_offsets [0, 16] hold 16"));
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 16])"), HasSubstr("overflows"));
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": [0, 9223372036854775807, 4], "data_offsets": [0, 0])"), HasSubstr("overflows"));
   EXPECT_THAT(entry(R"("dtype": "F32", "shape": [18446744073709551616], "data_offsets": [0, 16])"), HasSubstr("holds 1.8"));
@@ -84,8 +89,9 @@ TEST(Safetensors, BadEntriesNameTheTensor) {
 
 TEST(Safetensors, OverlapsGapsAndOverrunsAreRefused) {
   const auto two = [](int begin, int end) {
-    return error_in_header(fmt::format(R"({{"a":{{"dtype":"U8","shape":[8],"data_offsets":[0,8]}},"b":{{"dtype":"U8","shape":[{}],"data_offsets":[{},{}]}}}})", end - begin,
-                                       begin, end));
+    return error_in_header(
+        fmt::format(R"({{"a":{{"dtype":"U8","shape":[8],"data_offsets":[0,8]}},"b":{{"dtype":"U8","shape":[{}],"data_offsets":[{},{}]}}}})",
+                    end - begin, begin, end));
   };
   EXPECT_THAT(two(4, 16), HasSubstr("tensor 'b' begins at 4 and overlaps 'a', which ends at 8"));
   EXPECT_THAT(two(10, 16), HasSubstr("a gap from 8 to 10"));

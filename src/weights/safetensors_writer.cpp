@@ -9,21 +9,27 @@
 
 namespace headrace {
 
-SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<Item>& items, const std::map<std::string, std::string>& metadata)
+SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<Item>& items,
+                                     const std::map<std::string, std::string>& metadata)
     : file_(path), path_(path) {
   std::vector<Item> order = items;
-  std::stable_sort(order.begin(), order.end(), [](const Item& a, const Item& b) { return info(a.dtype).block_bytes > info(b.dtype).block_bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Item& a, const Item& b) { return info(a.dtype).block_bytes > info(b.dtype).block_bytes; });
 
   OrderedJson header = OrderedJson::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t end = 0;
   for (const Item& item : order) {
     const auto dtype = safetensors_name(item.dtype);
-    if (!dtype) fail(ErrorCode::kUnsupported, "{}: tensor '{}' has block type {}, which safetensors cannot hold", path, item.name, name(item.dtype));
+    if (!dtype)
+      fail(ErrorCode::kUnsupported, "{}: tensor '{}' has block type {}, which safetensors cannot hold", path, item.name, name(item.dtype));
     const auto bytes = checked_bytes(item.dtype, {item.sizes.begin(), size_t(item.sizes.rank())});
     if (!bytes) invalid("{}: tensor '{}' has impossible sizes {}", path, item.name, item.sizes.to_string());
-    if (!places_.emplace(item.name, Place{item, end}).second || item.name == "__metadata__") invalid("{}: the tensor name '{}' is taken", path, item.name);
-    header[item.name] = {{"dtype", *dtype}, {"shape", std::vector<int64_t>(item.sizes.begin(), item.sizes.end())}, {"data_offsets", {end, end + uint64_t(*bytes)}}};
+    if (!places_.emplace(item.name, Place{item, end}).second || item.name == "__metadata__")
+      invalid("{}: the tensor name '{}' is taken", path, item.name);
+    header[item.name] = {{"dtype", *dtype},
+                         {"shape", std::vector<int64_t>(item.sizes.begin(), item.sizes.end())},
+                         {"data_offsets", {end, end + uint64_t(*bytes)}}};
     end += uint64_t(*bytes);
   }
   std::string text = header.dump();

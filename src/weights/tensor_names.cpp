@@ -13,9 +13,9 @@ struct Prefix {
   std::string_view model_type, prefix;
 };
 constexpr Prefix kPrefixes[] = {
-    {"llama", "model."},       {"mistral", "model."},    {"qwen2", "model."},  {"qwen3", "model."},    {"gemma", "model."},
-    {"gemma2", "model."},      {"gemma3_text", "model."}, {"gpt2", "transformer."}, {"bert", "bert."}, {"roberta", "roberta."},
-    {"xlm-roberta", "roberta."},
+    {"llama", "model."}, {"mistral", "model."},   {"qwen2", "model."},         {"qwen3", "model."},
+    {"gemma", "model."}, {"gemma2", "model."},    {"gemma3_text", "model."},   {"gpt2", "transformer."},
+    {"bert", "bert."},   {"roberta", "roberta."}, {"xlm-roberta", "roberta."},
 };
 // What stands beside the inner model in its class, and so never has its prefix.
 constexpr std::string_view kHeads[] = {"lm_head.", "score.", "cls.", "classifier.", "qa_outputs."};
@@ -29,7 +29,8 @@ bool ends_with_any(std::string_view name, std::span<const std::string_view> suff
 }
 
 std::string without_old_norm_names(std::string name) {
-  for (const auto& [old_ending, ending] : {std::pair("LayerNorm.gamma", "LayerNorm.weight"), std::pair("LayerNorm.beta", "LayerNorm.bias")}) {
+  for (const auto& [old_ending, ending] :
+       {std::pair("LayerNorm.gamma", "LayerNorm.weight"), std::pair("LayerNorm.beta", "LayerNorm.bias")}) {
     if (name.ends_with(old_ending)) return name.substr(0, name.size() - std::string_view(old_ending).size()) + ending;
   }
   return name;
@@ -50,17 +51,27 @@ struct Naming {
 
 constexpr Stem kLlamaModel[] = {{"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}};
 constexpr Stem kLlamaLayer[] = {
-    {"attn_norm", "input_layernorm"},   {"attn_q", "self_attn.q_proj"},      {"attn_k", "self_attn.k_proj"},
-    {"attn_v", "self_attn.v_proj"},     {"attn_output", "self_attn.o_proj"}, {"attn_q_norm", "self_attn.q_norm"},
-    {"attn_k_norm", "self_attn.k_norm"}, {"ffn_norm", "post_attention_layernorm"}, {"ffn_gate", "mlp.gate_proj"},
-    {"ffn_up", "mlp.up_proj"},          {"ffn_down", "mlp.down_proj"},
+    {"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
+    {"attn_output", "self_attn.o_proj"}, {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"}, {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"},
 };
 constexpr Stem kGemma3Layer[] = {
-    {"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},      {"attn_k", "self_attn.k_proj"},
-    {"attn_v", "self_attn.v_proj"},      {"attn_output", "self_attn.o_proj"}, {"attn_q_norm", "self_attn.q_norm"},
-    {"attn_k_norm", "self_attn.k_norm"}, {"post_attention_norm", "post_attention_layernorm"},
-    {"ffn_norm", "pre_feedforward_layernorm"}, {"post_ffw_norm", "post_feedforward_layernorm"},
-    {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},           {"ffn_down", "mlp.down_proj"},
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},
+    {"attn_output", "self_attn.o_proj"},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},
+    {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"},
 };
 constexpr Stem kGpt2Model[] = {
     {"token_embd", "transformer.wte"}, {"position_embd", "transformer.wpe"}, {"output_norm", "transformer.ln_f"}, {"output", "lm_head"}};
@@ -82,9 +93,9 @@ constexpr Stem kBertLayer[] = {{"attn_q", "attention.self.query"},
                                {"layer_output_norm", "output.LayerNorm"}};
 
 constexpr Naming kNamings[] = {
-    {"llama", kLlamaModel, "model.layers.", kLlamaLayer},  {"qwen2", kLlamaModel, "model.layers.", kLlamaLayer},
-    {"qwen3", kLlamaModel, "model.layers.", kLlamaLayer},  {"gemma3", kLlamaModel, "model.layers.", kGemma3Layer},
-    {"gpt2", kGpt2Model, "transformer.h.", kGpt2Layer},    {"bert", kBertModel, "bert.encoder.layer.", kBertLayer},
+    {"llama", kLlamaModel, "model.layers.", kLlamaLayer}, {"qwen2", kLlamaModel, "model.layers.", kLlamaLayer},
+    {"qwen3", kLlamaModel, "model.layers.", kLlamaLayer}, {"gemma3", kLlamaModel, "model.layers.", kGemma3Layer},
+    {"gpt2", kGpt2Model, "transformer.h.", kGpt2Layer},   {"bert", kBertModel, "bert.encoder.layer.", kBertLayer},
 };
 
 std::string_view counterpart(std::span<const Stem> stems, std::string_view gguf) {
@@ -146,8 +157,8 @@ TensorNames gguf_tensor_names(std::string_view architecture, const std::vector<s
 }
 
 bool is_harmless_extra(std::string_view name) {
-  constexpr std::string_view kBuffers[] = {".rotary_emb.inv_freq", ".attn.bias",         ".attn.masked_bias",
-                                            ".attention.bias",      ".attention.masked_bias", ".position_ids"};
+  constexpr std::string_view kBuffers[] = {".rotary_emb.inv_freq",   ".attn.bias",   ".attn.masked_bias", ".attention.bias",
+                                           ".attention.masked_bias", ".position_ids"};
   constexpr std::string_view kTaskHeads[] = {"cls.", "classifier.", "bert.pooler.", "roberta.pooler."};
   return name == "lm_head.weight" || ends_with_any(name, kBuffers) || starts_with_any(name, kTaskHeads);
 }

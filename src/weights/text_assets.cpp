@@ -13,11 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNames[] = {"tokenizer.json",   "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-                                       "tokenizer.model",  "spiece.model",          "sentencepiece.bpe.model", "vocab.json",
-                                       "merges.txt",       "vocab.txt",             "chat_template.jinja",     "chat_template.json"};
+constexpr std::string_view kNames[] = {"tokenizer.json",
+                                       "tokenizer_config.json",
+                                       "special_tokens_map.json",
+                                       "added_tokens.json",
+                                       "tokenizer.model",
+                                       "spiece.model",
+                                       "sentencepiece.bpe.model",
+                                       "vocab.json",
+                                       "merges.txt",
+                                       "vocab.txt",
+                                       "chat_template.jinja",
+                                       "chat_template.json"};
 
-bool is_asset(std::string_view name) { return name.ends_with(".tiktoken") || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames); }
+bool is_asset(std::string_view name) {
+  return name.ends_with(".tiktoken") || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 
 }  // namespace
 

@@ -89,8 +89,8 @@ std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> 
       if (!found) {
         problems.push_back({Kind::kMissing, fmt::format("{}: missing; the model wants {}", weight.name, weight.sizes.to_string())});
       } else if (!(found->sizes == weight.sizes)) {
-        problems.push_back({Kind::kMisshapen, fmt::format("{}: the checkpoint has {}, the model wants {}", weight.name, found->sizes.to_string(),
-                                                          weight.sizes.to_string())});
+        problems.push_back({Kind::kMisshapen, fmt::format("{}: the checkpoint has {}, the model wants {}", weight.name,
+                                                          found->sizes.to_string(), weight.sizes.to_string())});
       }
     } catch (const Error& e) {
       problems.push_back({Kind::kUnreadable, e.what()});
@@ -106,8 +106,8 @@ std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> 
 void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source) {
   const std::vector<WeightProblem> problems = find_weight_problems(declared, source);
   if (problems.empty()) return;
-  std::string text = fmt::format("{}: {} of its weights {} not fit the model that its configuration describes", source.describe(), problems.size(),
-                                 problems.size() == 1 ? "does" : "do");
+  std::string text = fmt::format("{}: {} of its weights {} not fit the model that its configuration describes", source.describe(),
+                                 problems.size(), problems.size() == 1 ? "does" : "do");
   for (const WeightProblem& problem : problems) text += "\n  " + problem.text;
   invalid("{}\nIs the configuration from a model of another size or kind, or is a file of the checkpoint missing?", text);
 }

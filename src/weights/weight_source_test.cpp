@@ -32,7 +32,8 @@ TEST(MemoryWeights, AreFoundUnderTheirOwnOrOtherNames) {
 }
 
 TEST(CheckWeights, OneErrorListsEveryProblem) {
-  const auto source = memory_weights({{"right", floats({1})}, {"wide", floats({1, 2})}, {"stranger", floats({1})}, {"h.0.rotary_emb.inv_freq", floats({1})}});
+  const auto source = memory_weights(
+      {{"right", floats({1})}, {"wide", floats({1, 2})}, {"stranger", floats({1})}, {"h.0.rotary_emb.inv_freq", floats({1})}});
   const std::vector<DeclaredWeight> declared = {{"right", {1}}, {"wide", {3}}, {"gone", {4, 5}}, {"right", {1}}};
   EXPECT_EQ(error_of([&] { check_weights(declared, *source); }),
             "weights in memory: 3 of its weights do not fit the model that its configuration describes\n"
@@ -60,7 +61,8 @@ TEST(SafetensorsWeights, TensorsThatLieAskewAreCopied) {
 
 TEST(SafetensorsWeights, AnUnsupportedTypeFailsWhenItIsUsed) {
   const test::TempFolder folder;
-  const auto source = safetensors_weights(folder.write("x.safetensors", test::safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4)));
+  const auto source = safetensors_weights(
+      folder.write("x.safetensors", test::safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4)));
   EXPECT_TRUE(source->contains("w"));
   EXPECT_THAT(error_of([&] { source->read("w"); }), HasSubstr("tensor 'w' has dtype F8_E4M3, which is not supported"));
   EXPECT_EQ(find_weight_problems(std::vector<DeclaredWeight>{{"w", {4}}}, *source).at(0).kind, WeightProblem::Kind::kUnreadable);

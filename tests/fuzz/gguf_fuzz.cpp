@@ -41,7 +41,8 @@ void read_everything(const GgufFile& file) {
   try_lookup([&] { gguf_config(file); });
   try_lookup([&] { gguf_generation_defaults(file); });
   try_lookup([&] { gguf_pooling(file); });
-  for (const char* architecture : {"llama", "gemma3", "gpt2", "bert", "other"}) try_lookup([&] { gguf_tensor_names(architecture, names, "fuzz"); });
+  for (const char* architecture : {"llama", "gemma3", "gpt2", "bert", "other"})
+    try_lookup([&] { gguf_tensor_names(architecture, names, "fuzz"); });
 }
 
 }  // namespace
