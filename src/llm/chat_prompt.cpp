@@ -1,0 +1,85 @@
+#include "llm/chat_prompt.h"
+
+#include <algorithm>
+
+#include "core/json.h"
+
+namespace headrace {
+namespace {
+
+// U+FDD0, a noncharacter, which text for interchange does not hold. It stands on both sides of what must not be a control token.
+constexpr std::string_view kShield = "\xEF\xB7\x90";
+
+// Every string inside, at any depth, through `change`.
+void change_strings(OrderedJson& root, const std::function<std::string(std::string)>& change) {
+  std::vector<OrderedJson*> left = {&root};
+  while (!left.empty()) {
+    OrderedJson& value = *left.back();
+    left.pop_back();
+    if (value.is_string()) value = change(value.get<std::string>());
+    if (value.is_structured())
+      for (OrderedJson& child : value) left.push_back(&child);
+  }
+}
+
+void erase_all(std::string& text, std::string_view part) {
+  for (size_t at; (at = text.find(part)) != std::string::npos;) text.erase(at, part.size());
+}
+
+}  // namespace
+
+ChatPrompter::ChatPrompter(std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const jinja::ChatTemplate> chat_template)
+    : tokenizer_(std::move(tokenizer)), template_(std::move(chat_template)) {
+  if (!template_) return;
+  for (int32_t id = 0; id < tokenizer_->vocab_size(); ++id)
+    if (tokenizer_->is_special(id) && !tokenizer_->token_text(id).empty()) controls_.emplace_back(tokenizer_->token_text(id));
+  std::ranges::sort(controls_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+}
+
+std::string ChatPrompter::to_json(std::span<const Message> messages) {
+  OrderedJson json = OrderedJson::array();
+  for (const Message& message : messages) json.push_back({{"role", message.role}, {"content", message.content}});
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string_view tools) const {
+  if (!template_) fail(ErrorCode::kUnsupported, "chat: this model has no chat template. Use a model tuned for chat, or give it plain text");
+  const auto parse = [&](std::string_view text, std::string_view where) {
+    OrderedJson json = parse_ordered_json(text, where);
+    if (!json.is_array()) invalid("{}: wanted a JSON array, found {}", where, json.type_name());
+    change_strings(json, [&](std::string s) { return shield(std::move(s)); });
+    return json;
+  };
+  const OrderedJson conversation = parse(messages, "chat messages");
+  const OrderedJson functions = tools.empty() ? OrderedJson() : parse(tools, "chat tools");
+  return encode_shielded(template_->render({.messages = &conversation, .tools = tools.empty() ? nullptr : &functions, .add_generation_prompt = true}));
+}
+
+std::string ChatPrompter::shield(std::string text) const {
+  erase_all(text, kShield);
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const auto control = std::ranges::find_if(controls_, [&](const std::string& c) { return text.compare(i, c.size(), c) == 0; });
+    if (control == controls_.end()) {
+      result += text[i++];
+    } else {
+      result.append(kShield).append(*control).append(kShield);
+      i += control->size();
+    }
+  }
+  return result;
+}
+
+// The parts between shields are, in turn, the template's with what people wrote, and spellings of control tokens.
+std::vector<int32_t> ChatPrompter::encode_shielded(std::string_view rendered) const {
+  std::vector<int32_t> ids;
+  for (bool trusted = true;; trusted = !trusted) {
+    const size_t end = std::min(rendered.find(kShield), rendered.size());
+    const std::vector<int32_t> part = tokenizer_->encode(rendered.substr(0, end), {.add_special = false, .parse_special = trusted});
+    ids.insert(ids.end(), part.begin(), part.end());
+    if (end == rendered.size()) return ids;
+    rendered.remove_prefix(end + kShield.size());
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,156 @@
+#include "headrace/llm.h"
+
+#include "core/error.h"
+#include "core/utf8.h"
+#include "llm/chat_prompt.h"
+#include "llm/text_stream.h"
+
+namespace headrace {
+
+struct Generation::State {
+  Executor* executor;
+  RequestId id;
+  TextStream stream;
+  bool finished = false;
+};
+
+Generation::Generation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Generation::Generation(Generation&&) noexcept = default;
+Generation::~Generation() {
+  if (state_ && !state_->finished) state_->executor->discard(state_->id);
+}
+Generation& Generation::operator=(Generation&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+RequestId Generation::id() const { return state_->id; }
+void Generation::cancel() { state_->executor->cancel(state_->id); }
+
+std::optional<Completion> Generation::next(std::optional<std::chrono::nanoseconds> timeout) {
+  if (state_->finished) fail(ErrorCode::kNotFound, "request {}: its last piece was taken already", state_->id);
+  const std::optional<Response> response = state_->executor->await(state_->id, timeout);
+  if (!response) return std::nullopt;
+  Completion piece = state_->stream.push(*response);
+  state_->finished = piece.finished();
+  if (piece.finished() && !response->finished()) state_->executor->discard(state_->id);  // a stop string
+  return piece;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- LLM
+
+namespace {
+
+Request make_request(std::vector<int32_t> token_ids, const GenerateOptions& options) {
+  for (size_t i = 0; i < options.stop.size(); ++i)
+    if (options.stop[i].empty()) invalid("stop[{}] is empty: a stop string has at least one character", i);
+  return {.token_ids = std::move(token_ids),
+          .max_tokens = options.max_tokens,
+          .min_tokens = options.min_tokens,
+          .streaming = true,
+          .sampling = options.sampling,
+          .output = options.output,
+          .stop_token_ids = options.stop_token_ids,
+          .ignore_eos = options.ignore_eos,
+          .bad_words = options.bad_words,
+          .priority = options.priority};
+}
+
+void append(Completion& whole, Completion&& piece) {
+  const auto move_to = [](auto& to, auto& from) { to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end())); };
+  whole.text += piece.text;
+  move_to(whole.token_ids, piece.token_ids);
+  move_to(whole.logprobs, piece.logprobs);
+  move_to(whole.prompt_logprobs, piece.prompt_logprobs);
+  whole.finish = piece.finish;
+  whole.stop_string = std::move(piece.stop_string);
+  whole.error = std::move(piece.error);
+  whole.num_prompt_tokens = piece.num_prompt_tokens;
+  whole.num_cached_tokens = piece.num_cached_tokens;
+  whole.timings = piece.timings;
+}
+
+Completion wait_for_all(Generation& generation, const CompletionCallback& on_piece) {
+  Completion whole;
+  while (!whole.finished()) {
+    Completion piece = *generation.next();
+    if (on_piece) on_piece(piece);
+    append(whole, std::move(piece));
+  }
+  return whole;
+}
+
+}  // namespace
+
+struct LLM::Impl {
+  explicit Impl(Parts p) : parts(std::move(p)), prompter(parts.tokenizer, parts.chat_template) {}
+
+  Parts parts;
+  ChatPrompter prompter;
+};
+
+LLM::LLM(Parts parts) {
+  if (!parts.executor || !parts.tokenizer) invalid("LLM: an executor and a tokenizer are needed");
+  impl_ = std::make_unique<Impl>(std::move(parts));
+}
+LLM::~LLM() = default;
+LLM::LLM(LLM&&) noexcept = default;
+LLM& LLM::operator=(LLM&&) noexcept = default;
+
+Executor& LLM::executor() { return *impl_->parts.executor; }
+const Tokenizer& LLM::tokenizer() const { return *impl_->parts.tokenizer; }
+
+std::vector<int32_t> LLM::encode(const Prompt& prompt) const {
+  if (!prompt.token_ids.empty()) return prompt.token_ids;
+  return tokenizer().encode(prompt.text, {.add_special = prompt.add_special, .parse_special = prompt.parse_special});
+}
+
+std::string LLM::decode(std::span<const int32_t> token_ids) const { return replace_invalid_utf8(tokenizer().decode(token_ids)); }
+
+Prompt LLM::chat_prompt(std::span<const Message> messages) const { return chat_prompt_from_json(ChatPrompter::to_json(messages)); }
+
+Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view tools) const { return impl_->prompter.encode(messages, tools); }
+
+// ---------------------------------------------------------------------------------------------------------------- generating
+
+Generation LLM::start(const Prompt& prompt, const GenerateOptions& options) {
+  std::vector<int32_t> ids = encode(prompt);
+  TextStream stream(impl_->parts.tokenizer, options, ids);
+  const RequestId id = executor().enqueue(make_request(std::move(ids), options));
+  return Generation(std::make_unique<Generation::State>(Generation::State{&executor(), id, std::move(stream)}));
+}
+
+RequestId LLM::start(const Prompt& prompt, const GenerateOptions& options, CompletionCallback on_piece) {
+  std::vector<int32_t> ids = encode(prompt);
+  auto stream = std::make_shared<TextStream>(impl_->parts.tokenizer, options, ids);
+  return executor().enqueue(make_request(std::move(ids), options), [stream, on_piece = std::move(on_piece), &executor = executor()](Response response) {
+    const Completion piece = stream->push(response);
+    if (piece.finished() && !response.finished()) executor.discard(response.id);  // a stop string; this is the last call
+    on_piece(piece);
+  });
+}
+
+void LLM::cancel(RequestId id) { executor().cancel(id); }
+
+Completion LLM::generate(const Prompt& prompt, const GenerateOptions& options, const CompletionCallback& on_piece) {
+  Generation generation = start(prompt, options);
+  return wait_for_all(generation, on_piece);
+}
+
+std::vector<Completion> LLM::generate(std::span<const Prompt> prompts, const GenerateOptions& options) {
+  std::vector<Generation> generations;
+  for (const Prompt& prompt : prompts) generations.push_back(start(prompt, options));
+  std::vector<Completion> completions;
+  for (Generation& generation : generations) completions.push_back(wait_for_all(generation, {}));
+  return completions;
+}
+
+Completion LLM::chat(std::span<const Message> messages, const GenerateOptions& options, const CompletionCallback& on_piece) {
+  return generate(chat_prompt(messages), options, on_piece);
+}
+
+Completion LLM::chat(std::initializer_list<Message> messages, const GenerateOptions& options, const CompletionCallback& on_piece) {
+  return chat(std::span(messages.begin(), messages.size()), options, on_piece);
+}
+
+}  // namespace headrace
