@@ -8,7 +8,7 @@
 
 #include "core/json.h"
 #include "headrace/graph.h"
-#include "weights/text_assets.h"
+#include "weights/text_files.h"
 #include "weights/weight_source.h"
 
 namespace headrace {
@@ -20,7 +20,7 @@ struct Engine {
   std::string kind;
   int64_t vocab_size = 0, max_positions = 0;
   Json config, generation, pooling;  // as in weights/checkpoint.h
-  TextAssets text;
+  TextFiles text;
   std::shared_ptr<const WeightSource> weights;  // null in a stripped engine
   bool exact = false;                           // built with --dtype fp32
 };

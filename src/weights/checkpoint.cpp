@@ -42,7 +42,7 @@ Checkpoint open_folder(const fs::path& folder) {
   const fs::path generation = folder / "generation_config.json";
   checkpoint.generation = generation_defaults(checkpoint.config, read_json_if_there(generation), generation.string());
   checkpoint.pooling = read_pooling(folder.string());
-  checkpoint.text = read_text_assets(folder.string());
+  checkpoint.text = read_text_files(folder.string());
   if (const std::shared_ptr<WeightSource> stored = folder_weights(folder.string())) {
     const std::string model_type = find_or<std::string>(checkpoint.config, "model_type", "", checkpoint.path);
     checkpoint.weights = renamed_weights(stored, hf_tensor_names(model_type, stored->names(), checkpoint.path));
@@ -61,7 +61,7 @@ Checkpoint open_gguf(const std::string& path) {
   checkpoint.config = gguf_config(*file);
   checkpoint.generation = gguf_generation_defaults(*file);
   checkpoint.pooling = gguf_pooling(*file);
-  checkpoint.text = gguf_text_assets(*file);
+  checkpoint.text = gguf_text_files(*file);
   if (file->tensors().empty()) {
     checkpoint.no_weights = fmt::format("{}: holds a vocabulary but no weights", path);
   } else {

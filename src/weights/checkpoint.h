@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/json.h"
-#include "weights/text_assets.h"
+#include "weights/text_files.h"
 #include "weights/weight_source.h"
 
 namespace headrace {
@@ -14,7 +14,7 @@ struct Checkpoint {
   Json config;      // Hugging Face's keys in one spelling: see canonical_config and gguf_config
   Json generation;  // see generation_defaults
   Json pooling;     // see read_pooling; null in most models
-  TextAssets text;
+  TextFiles text;
   std::shared_ptr<const WeightSource> weights;  // under canonical names (tensor_names.h); null when there are none
   std::string no_weights;                       // why `weights` is null
 

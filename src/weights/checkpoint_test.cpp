@@ -240,7 +240,7 @@ TEST(Checkpoint, OfAGgufHasItsVocabulary) {
     const std::string_view vocabulary = checkpoint.text.at(std::string(kGgufVocabulary)).bytes;
     EXPECT_EQ(GgufFile::parse(std::as_bytes(std::span(vocabulary)), "x").strings("tokenizer.ggml.tokens"),
               std::vector<std::string_view>{"a"});
-    EXPECT_EQ(read_text_assets(either).size(), 1u);
+    EXPECT_EQ(read_text_files(either).size(), 1u);
   }
   folder.write("n.gguf", llama().file());
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()); }), HasSubstr("holds several models"));
@@ -251,7 +251,7 @@ TEST(Checkpoint, WhatIsNoneIsRefused) {
   const test::TempFolder folder;
   EXPECT_THAT(error_of([&] { open_checkpoint(folder / "absent"); }), HasSubstr("does not exist"));
   EXPECT_THAT(error_of([&] { open_checkpoint(std::string(5000, 'x')); }), HasSubstr("does not exist"));
-  EXPECT_TRUE(read_text_assets(std::string(5000, 'x')).empty());
+  EXPECT_TRUE(read_text_files(std::string(5000, 'x')).empty());
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()); }), HasSubstr("neither a config.json nor a .gguf"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.txt", "x")); }), HasSubstr("is no model"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.gguf", "GGU")); }), HasSubstr("is no GGUF file"));

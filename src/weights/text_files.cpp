@@ -1,4 +1,4 @@
-#include "weights/text_assets.h"
+#include "weights/text_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -32,14 +32,14 @@ bool is_asset(std::string_view name) {
 
 }  // namespace
 
-TextAssets gguf_text_assets(const GgufFile& file) {
+TextFiles gguf_text_files(const GgufFile& file) {
   const auto metadata = std::make_shared<const std::string>(file.metadata_only());
-  return {{std::string(kGgufVocabulary), TextAsset{*metadata, metadata}}};
+  return {{std::string(kGgufVocabulary), TextFile{*metadata, metadata}}};
 }
 
-TextAssets read_text_assets(const std::string& path) {
-  if (is_gguf(path)) return gguf_text_assets(GgufFile::open(path));
-  TextAssets assets;
+TextFiles read_text_files(const std::string& path) {
+  if (is_gguf(path)) return gguf_text_files(GgufFile::open(path));
+  TextFiles assets;
   if (!is_folder(path)) return assets;
   for (const fs::path& entry : list_folder(path)) {
     const std::string name = entry.filename().string();
@@ -49,7 +49,7 @@ TextAssets read_text_assets(const std::string& path) {
   }
   if (!assets.empty()) return assets;
   const std::string gguf = only_gguf(path);
-  return gguf.empty() ? assets : gguf_text_assets(GgufFile::open(gguf));
+  return gguf.empty() ? assets : gguf_text_files(GgufFile::open(gguf));
 }
 
 }  // namespace headrace

@@ -10,18 +10,18 @@ namespace headrace {
 
 class GgufFile;
 
-struct TextAsset {
+struct TextFile {
   std::string_view bytes;
   std::shared_ptr<const void> owner;  // of the bytes
 };
-using TextAssets = std::map<std::string, TextAsset, std::less<>>;
+using TextFiles = std::map<std::string, TextFile, std::less<>>;
 
 inline constexpr std::string_view kGgufVocabulary = "vocabulary.gguf";
 
 // Of a folder: tokenizer.json, tokenizer_config.json, special_tokens_map.json, added_tokens.json, tokenizer.model (and T5's and XLM-R's
 // names for it), vocab.json, merges.txt, vocab.txt, chat_template.jinja, chat_template.json and *.tiktoken, as far as they are there; when
 // there are none, the metadata of its only GGUF, under kGgufVocabulary. Of a .gguf: its metadata. Empty when there is nothing.
-TextAssets read_text_assets(const std::string& path);
-TextAssets gguf_text_assets(const GgufFile& file);
+TextFiles read_text_files(const std::string& path);
+TextFiles gguf_text_files(const GgufFile& file);
 
 }  // namespace headrace
