@@ -59,16 +59,16 @@ struct OutputOptions {
 inline constexpr int kMaxLogprobs = 1024;
 
 struct Request {
-  std::vector<int32_t> token_ids;                // the prompt; at least one token
-  std::optional<int> max_tokens;                 // absent: as many as the context holds; 0: only the prompt is computed
-  int min_tokens = 0;                            // until then neither the model's end token nor stop_token_ids can be sampled
-  bool streaming = false;                        // a response whenever there are new tokens, not only at the end
+  std::vector<int32_t> token_ids;  // the prompt; at least one token
+  std::optional<int> max_tokens;   // absent: as many as the context holds; 0: only the prompt is computed
+  int min_tokens = 0;              // until then neither the model's end token nor stop_token_ids can be sampled
+  bool streaming = false;          // a response whenever there are new tokens, not only at the end
   SamplingParams sampling;
   OutputOptions output;
-  std::vector<int32_t> stop_token_ids;           // end the sequence, besides the model's own end tokens
-  bool ignore_eos = false;                       // the model's own end tokens do not end it
-  std::vector<std::vector<int32_t>> bad_words;   // token sequences that must not come about
-  int priority = 0;                              // higher ones are served first; equals in the order of their arrival
+  std::vector<int32_t> stop_token_ids;          // end the sequence, besides the model's own end tokens
+  bool ignore_eos = false;                      // the model's own end tokens do not end it
+  std::vector<std::vector<int32_t>> bad_words;  // token sequences that must not come about
+  int priority = 0;                             // higher ones are served first; equals in the order of their arrival
 };
 
 // ---------------------------------------------------------------------------------------------------------------- responses
@@ -93,7 +93,7 @@ struct TokenLogprobs {
 
 // Seconds since the request was enqueued. What has not happened yet is absent.
 struct Timings {
-  std::optional<double> scheduled_s;    // it left the queue
+  std::optional<double> scheduled_s;  // it left the queue
   std::optional<double> first_token_s;
   std::optional<double> finished_s;
   std::optional<double> seconds_per_token;  // mean of the tokens after the first
@@ -101,13 +101,13 @@ struct Timings {
 
 struct Response {
   RequestId id = 0;
-  std::vector<int32_t> token_ids;              // new since the last response, so all of them unless streaming
+  std::vector<int32_t> token_ids;  // new since the last response, so all of them unless streaming
   FinishReason finish = FinishReason::kNone;
   std::string error;                           // what went wrong, for kError
   std::vector<TokenLogprobs> logprobs;         // of token_ids, one each, when asked for
   std::vector<TokenLogprobs> prompt_logprobs;  // entry i is for prompt token i + 1 (nothing precedes the first); in the first response
   int num_prompt_tokens = 0;
-  int num_cached_tokens = 0;                   // of them, taken from the prefix cache
+  int num_cached_tokens = 0;  // of them, taken from the prefix cache
   Timings timings;
 
   bool finished() const { return finish != FinishReason::kNone; }
@@ -135,17 +135,17 @@ struct ExecutorOptions {
 };
 
 struct ExecutorStats {
-  int running = 0, queued = 0;              // requests now
-  int kv_blocks = 0;                        // in all
-  int kv_blocks_used = 0;                   // held by running requests
-  int kv_blocks_cached = 0;                 // held for prompts to come, given up when needed
+  int running = 0, queued = 0;  // requests now
+  int kv_blocks = 0;            // in all
+  int kv_blocks_used = 0;       // held by running requests
+  int kv_blocks_cached = 0;     // held for prompts to come, given up when needed
   int64_t steps = 0, failed_steps = 0, preemptions = 0;
   int64_t finished_requests = 0;
-  int64_t prompt_tokens = 0;                // computed, without those from the prefix cache
-  int64_t cached_prompt_tokens = 0;         // taken from the prefix cache
+  int64_t prompt_tokens = 0;         // computed, without those from the prefix cache
+  int64_t cached_prompt_tokens = 0;  // taken from the prefix cache
   int64_t generated_tokens = 0;
-  double tokens_per_s = 0;                  // generated, over the last second or so of work
-  double step_s = 0;                        // time of all steps together
+  double tokens_per_s = 0;  // generated, over the last second or so of work
+  double step_s = 0;        // time of all steps together
 };
 
 enum class Shutdown { kDrain, kCancel };
@@ -199,6 +199,7 @@ struct LoadOptions {
   std::string dtype = "auto";   // of activations: "fp32", "bf16", "fp16"
   int num_threads = 0;          // 0: one per core that this process may use
   int context = 0;              // tokens; 0: the model's, or what fits into memory
+  std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
   ExecutorOptions executor;     // eos_token_ids and vocab_limit are the model's, unless given
 };
 

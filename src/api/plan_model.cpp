@@ -1,0 +1,114 @@
+#include "api/plan_model.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "lowering/weight_parameters.h"
+#include "ops/ops.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kBlockTokens = 16;
+constexpr int kStepTokens = 512;
+constexpr int kLogitRows = 64;
+constexpr int kTableStep = 16;      // block tables grow by so many columns, so that sizes seldom change
+constexpr int kContextsCached = 8;  // sequences of full length that the cache can hold, memory permitting
+
+// The cache has half precision unless the weights are fp32 or exactness is asked for: then it is as exact as the rest.
+DType cache_dtype(const Engine& engine) {
+  if (engine.exact) return DType::kF32;
+  for (const Value& p : engine.program.leaves(Leaf::kParameter))
+    if (p.shape().rank() == 2 && p.dtype() != DType::kF32) return DType::kF16;
+  return DType::kF32;
+}
+
+int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
+}  // namespace
+
+PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
+  if (engine.kind != "decoder")
+    fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; 'headrace embed' makes vectors with it", engine.origin);
+  if (!engine.program.leaves(Leaf::kParameter).empty() && !engine.weights)
+    fail(ErrorCode::kUnsupported, "{}: is an engine without weights; build it with --weights embed or link", engine.origin);
+  device_ = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
+  stream_ = device_->make_stream();
+
+  const DType dtype = cache_dtype(engine);
+  int64_t layer_bytes = 0;
+  std::vector<Value> states = engine.program.leaves(Leaf::kState);
+  for (const Value& kv : states) {  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
+    engine.program.set_type(kv, {dtype, kv.shape()});
+    layer_bytes += 2 * kv.shape()[2].value() * kv.shape()[4].value() * info(dtype).block_bytes;
+  }
+  engine.program.infer_types();
+  kv_bytes_per_token_ = layer_bytes;
+
+  limits_.vocab_size = int(engine.vocab_size);
+  limits_.block_tokens = kBlockTokens;
+  limits_.max_step_tokens = kStepTokens;
+  limits_.max_logit_rows = kLogitRows;
+  // Nothing of the cache costs memory before it is used; a quarter of the machine is the most that it may come to.
+  const int64_t affordable = std::max<int64_t>(physical_memory() / 4 / std::max<int64_t>(kv_bytes_per_token_, 1), kBlockTokens);
+  const int64_t wanted = options.context > 0 ? options.context : std::min(engine.max_positions, affordable);
+  if (wanted > engine.max_positions)
+    invalid("a context of {} tokens: {} was made for at most {}", wanted, engine.origin, engine.max_positions);
+  if (wanted > affordable)
+    fail(ErrorCode::kOutOfMemory, "a context of {} tokens needs {} MB of cache, {} MB are at hand; ask for at most {}", wanted,
+         wanted * kv_bytes_per_token_ >> 20, physical_memory() / 4 >> 20, affordable);
+  limits_.max_context = int(wanted);
+  const int64_t cached = std::min(affordable, std::max<int64_t>(wanted * kContextsCached, 8 * kStepTokens));
+  limits_.num_blocks = int(std::max((wanted + kBlockTokens - 1) / kBlockTokens + 1, cached / kBlockTokens));
+
+  WeightParameters parameters(engine.program, engine.weights);
+  plan_ = std::make_unique<Plan>(std::move(engine.program), device_, *builtin_kernels(), parameters,
+                                 LoweringOptions{.arithmetic = engine.exact ? Arithmetic::kExact : Arithmetic::kFast});
+  make_cache(plan_->program().leaves(Leaf::kState));
+}
+
+void PlanModel::make_cache(const std::vector<Value>& states) {
+  for (const Value& kv : states) {
+    const Sizes sizes{limits_.num_blocks, 2, kv.shape()[2].value(), limits_.block_tokens, kv.shape()[4].value()};
+    const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), kv.dtype(), sizes);
+    cache_.push_back(device_->allocate(size_t(shape.bytes())));
+    plan_->bind_state(kv.name(), Tensor::contiguous(static_cast<void*>(cache_.back().data()), kv.dtype(), sizes));
+  }
+}
+
+Tensor PlanModel::Input::fill(std::span<const int32_t> values, const Sizes& sizes) {
+  if (values_.size() < values.size()) values_.resize(std::max(values.size() * 2, size_t{kStepTokens}));
+  std::copy(values.begin(), values.end(), values_.begin());
+  return Tensor::contiguous(static_cast<void*>(values_.data()), DType::kI32, sizes);
+}
+
+std::span<const float> PlanModel::forward(const runtime::Batch& batch) {
+  const int sequences = batch.num_sequences(), tokens = batch.num_tokens();
+  const int columns = (std::max(batch.max_blocks, 1) + kTableStep - 1) / kTableStep * kTableStep;
+  tables_.assign(size_t(sequences) * size_t(columns), -1);
+  slots_.resize(size_t(tokens));
+  for (int s = 0; s < sequences; ++s) {
+    const int32_t* row = batch.block_tables.data() + size_t(s) * size_t(batch.max_blocks);
+    std::copy(row, row + batch.max_blocks, tables_.begin() + s * columns);
+    for (int t = batch.sequence_offsets[size_t(s)]; t < batch.sequence_offsets[size_t(s) + 1]; ++t) {
+      const int position = batch.positions[size_t(t)];
+      slots_[size_t(t)] = row[position / limits_.block_tokens] * limits_.block_tokens + position % limits_.block_tokens;
+    }
+  }
+  const std::map<std::string, Tensor> inputs{
+      {"tokens", inputs_["tokens"].fill(batch.token_ids, {tokens})},
+      {"positions", inputs_["positions"].fill(batch.positions, {tokens})},
+      {"sequence_offsets", inputs_["sequence_offsets"].fill(batch.sequence_offsets, {sequences + 1})},
+      {"context_lengths", inputs_["context_lengths"].fill(batch.context_lengths, {sequences})},
+      {"block_tables", inputs_["block_tables"].fill(tables_, {sequences, columns})},
+      {"slots", inputs_["slots"].fill(slots_, {tokens})},
+      {"logit_rows", inputs_["logit_rows"].fill(batch.logit_rows, {int64_t(batch.logit_rows.size())})},
+  };
+  plan_->run(*stream_, inputs);
+  const Tensor logits = plan_->output("logits");
+  return {logits.as<float>(), size_t(logits.numel())};
+}
+
+}  // namespace headrace

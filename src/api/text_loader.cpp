@@ -1,0 +1,80 @@
+#include "api/text_loader.h"
+
+#include "core/json.h"
+#include "text/assets.h"
+#include "text/gguf_vocabulary.h"
+#include "weights/gguf.h"
+
+namespace headrace {
+namespace {
+
+GgufVocabulary vocabulary_of(const GgufFile& file) {
+  const auto key = [](const char* name) { return std::string("tokenizer.ggml.") + name; };
+  GgufVocabulary v;
+  v.model = file.string(key("model")).value_or("");
+  v.pre = file.string(key("pre")).value_or("");
+  v.tokens = file.strings(key("tokens")).value_or(std::vector<std::string_view>());
+  for (double score : file.reals(key("scores")).value_or(std::vector<double>())) v.scores.push_back(float(score));
+  for (int64_t type : file.integers(key("token_type")).value_or(std::vector<int64_t>())) v.types.push_back(int32_t(type));
+  v.merges = file.strings(key("merges")).value_or(std::vector<std::string_view>());
+  v.bos = file.integer(key("bos_token_id")), v.eos = file.integer(key("eos_token_id")), v.eot = file.integer(key("eot_token_id"));
+  v.eom = file.integer(key("eom_token_id")), v.unk = file.integer(key("unknown_token_id")), v.sep = file.integer(key("seperator_token_id"));
+  v.pad = file.integer(key("padding_token_id")), v.mask = file.integer(key("mask_token_id"));
+  v.add_bos = file.boolean(key("add_bos_token")), v.add_eos = file.boolean(key("add_eos_token"));
+  v.add_space_prefix = file.boolean(key("add_space_prefix"));
+  v.remove_extra_whitespaces = file.boolean(key("remove_extra_whitespaces"));
+  v.escape_whitespaces = file.boolean(key("escape_whitespaces"));
+  v.treat_whitespace_as_suffix = file.boolean(key("treat_whitespace_as_suffix"));
+  v.lowercase = file.boolean(key("normalizer.lowercase")), v.strip_accents = file.boolean(key("normalizer.strip_accents"));
+  for (const GgufValue& value : file.metadata())
+    if (value.key == key("precompiled_charsmap")) v.precompiled_charsmap = {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
+  v.chat_template = file.string("tokenizer.chat_template");
+  v.model_name = file.string("general.name").value_or("");
+  return v;
+}
+
+std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) { return id ? tokenizer.token_text(*id) : std::string_view(); }
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name) {
+  if (const auto it = files.find(kGgufVocabulary); it != files.end()) {
+    // GGUF is parsed where its words are aligned.
+    const std::string_view bytes = it->second.bytes;
+    std::vector<uint64_t> aligned;
+    std::span<const std::byte> where = std::as_bytes(std::span(bytes));
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) {
+      aligned.resize(bytes.size() / 8 + 1);
+      std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(aligned.data()));
+      where = std::as_bytes(std::span(aligned)).first(bytes.size());
+    }
+    const GgufFile file = GgufFile::parse(where, name);
+    return gguf_tokenizer(vocabulary_of(file));
+  }
+  TextAssets assets{.name = name, .files = {}};
+  for (const auto& [file, content] : files) assets.files[file] = std::string(content.bytes);
+  return load_tokenizer(assets);
+}
+
+std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
+  jinja::ChatTemplate::SpecialTokens special;
+  for (const auto& [name, id] : {std::pair("bos_token", tokenizer.bos_id()), {"eos_token", tokenizer.eos_id()}, {"pad_token", tokenizer.pad_id()},
+                                 {"unk_token", tokenizer.unk_id()}})
+    special.emplace_back(name, std::string(token_text(tokenizer, id)));
+  const auto file = [&](const char* name) -> std::optional<std::string_view> {
+    const auto it = files.find(name);
+    return it == files.end() ? std::nullopt : std::optional(it->second.bytes);
+  };
+  if (const auto source = file("chat_template.jinja")) return std::make_shared<jinja::ChatTemplate>(*source, std::move(special));
+  for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
+    const auto text = file(name);
+    if (!text) continue;
+    const Json config = parse_json(*text, name);
+    if (!config.is_object() || !config.contains("chat_template") || config["chat_template"].is_null()) continue;
+    return std::make_shared<jinja::ChatTemplate>(jinja::ChatTemplate::sources_from_json(config["chat_template"], name), std::move(special));
+  }
+  if (tokenizer.chat_template()) return std::make_shared<jinja::ChatTemplate>(*tokenizer.chat_template(), std::move(special));
+  return nullptr;
+}
+
+}  // namespace headrace
