@@ -47,8 +47,10 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
   // Callbacks run on a thread of their own, and may cancel.
   std::promise<Response> last;
   executor->enqueue({.token_ids = prompt, .streaming = true, .ignore_eos = true}, [&](Response r) {
-    if (r.finished()) last.set_value(std::move(r));
-    else executor->cancel(r.id);
+    if (r.finished())
+      last.set_value(std::move(r));
+    else
+      executor->cancel(r.id);
   });
   print("callback", last.get_future().get());
 
@@ -67,8 +69,8 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
 
   const ExecutorStats stats = executor->stats();
   std::printf("%lld steps, %lld tokens generated, %lld of the prompts' computed and %lld from the prefix cache\n",
-              static_cast<long long>(stats.steps), static_cast<long long>(stats.generated_tokens), static_cast<long long>(stats.prompt_tokens),
-              static_cast<long long>(stats.cached_prompt_tokens));
+              static_cast<long long>(stats.steps), static_cast<long long>(stats.generated_tokens),
+              static_cast<long long>(stats.prompt_tokens), static_cast<long long>(stats.cached_prompt_tokens));
 }
 
 int main(int argc, char** argv) {

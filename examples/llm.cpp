@@ -7,7 +7,7 @@
 
 using namespace headrace;
 
-static void write(const Completion& piece) {
+static void show(const Completion& piece) {
   std::fwrite(piece.text.data(), 1, piece.text.size(), stdout);
   std::fflush(stdout);
 }
@@ -17,7 +17,7 @@ static void run(const std::string& model, const std::string& text, int max_token
 
   // A completion, streamed as it comes. Greedy unless a temperature is set.
   std::printf("%s", text.c_str());
-  const Completion whole = llm.generate(text, {.max_tokens = max_tokens}, write);
+  const Completion whole = llm.generate(text, {.max_tokens = max_tokens}, show);
   std::printf("  [%s after %zu tokens, the first within %.0f ms]\n", std::string(name(whole.finish)).c_str(), whole.token_ids.size(),
               whole.timings.first_token_s.value_or(0) * 1e3);
 
@@ -41,14 +41,14 @@ static void run(const std::string& model, const std::string& text, int max_token
     const std::optional<Completion> piece = generation.next(std::chrono::milliseconds(100));
     if (!piece) continue;  // time to look at the keyboard
     if (piece->finished()) break;
-    write(*piece);
+    show(*piece);
     if (++pieces == 5) generation.cancel();
   }
   std::printf("\n");
 
   // A conversation, if the model was made for that.
   try {
-    llm.chat({{"user", "Name three colours."}}, {.max_tokens = max_tokens}, write);
+    llm.chat({{"user", "Name three colours."}}, {.max_tokens = max_tokens}, show);
     std::printf("\n");
   } catch (const Error& e) {
     std::printf("no chat: %s\n", e.what());
@@ -60,8 +60,10 @@ int main(int argc, char** argv) {
   std::string prompt = "Once upon a time";
   int max_tokens = 32;
   for (int i = 2; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "-n") && i + 1 < argc) max_tokens = std::stoi(argv[++i]);
-    else prompt = argv[i];
+    if (!std::strcmp(argv[i], "-n") && i + 1 < argc)
+      max_tokens = std::stoi(argv[++i]);
+    else
+      prompt = argv[i];
   }
   try {
     run(argv[1], prompt, max_tokens);

@@ -34,15 +34,15 @@ struct Message {
 };
 
 struct GenerateOptions {
-  std::optional<int> max_tokens;   // absent: as many as the context holds
+  std::optional<int> max_tokens;  // absent: as many as the context holds
   int min_tokens = 0;
-  SamplingParams sampling;         // greedy unless set
-  std::vector<std::string> stop;   // the text ends before the first of these
-  bool include_stop = false;       // or after it
+  SamplingParams sampling;        // greedy unless set
+  std::vector<std::string> stop;  // the text ends before the first of these
+  bool include_stop = false;      // or after it
   std::vector<int32_t> stop_token_ids;
   bool ignore_eos = false;
   std::vector<std::vector<int32_t>> bad_words;
-  bool keep_special = false;       // control tokens are written out in the text
+  bool keep_special = false;  // control tokens are written out in the text
   OutputOptions output;
   int priority = 0;
 };
@@ -65,7 +65,7 @@ struct Completion {
   std::string text;                // valid UTF-8
   std::vector<int32_t> token_ids;  // up to the one that completed a stop string
   FinishReason finish = FinishReason::kNone;
-  std::string stop_string;         // the one that ended it, if one did
+  std::string stop_string;  // the one that ended it, if one did
   std::string error;
   std::vector<TextLogprobs> logprobs;         // of token_ids
   std::vector<TextLogprobs> prompt_logprobs;  // entry i is for prompt token i + 1

@@ -52,7 +52,8 @@ std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string
   };
   const OrderedJson conversation = parse(messages, "chat messages");
   const OrderedJson functions = tools.empty() ? OrderedJson() : parse(tools, "chat tools");
-  return encode_shielded(template_->render({.messages = &conversation, .tools = tools.empty() ? nullptr : &functions, .add_generation_prompt = true}));
+  return encode_shielded(
+      template_->render({.messages = &conversation, .tools = tools.empty() ? nullptr : &functions, .add_generation_prompt = true}));
 }
 
 std::string ChatPrompter::shield(std::string text) const {

@@ -57,7 +57,9 @@ Request make_request(std::vector<int32_t> token_ids, const GenerateOptions& opti
 }
 
 void append(Completion& whole, Completion&& piece) {
-  const auto move_to = [](auto& to, auto& from) { to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end())); };
+  const auto move_to = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
   whole.text += piece.text;
   move_to(whole.token_ids, piece.token_ids);
   move_to(whole.logprobs, piece.logprobs);
@@ -109,7 +111,9 @@ std::string LLM::decode(std::span<const int32_t> token_ids) const { return repla
 
 Prompt LLM::chat_prompt(std::span<const Message> messages) const { return chat_prompt_from_json(ChatPrompter::to_json(messages)); }
 
-Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view tools) const { return impl_->prompter.encode(messages, tools); }
+Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view tools) const {
+  return impl_->prompter.encode(messages, tools);
+}
 
 // ---------------------------------------------------------------------------------------------------------------- generating
 
@@ -123,11 +127,13 @@ Generation LLM::start(const Prompt& prompt, const GenerateOptions& options) {
 RequestId LLM::start(const Prompt& prompt, const GenerateOptions& options, CompletionCallback on_piece) {
   std::vector<int32_t> ids = encode(prompt);
   auto stream = std::make_shared<TextStream>(impl_->parts.tokenizer, options, ids);
-  return executor().enqueue(make_request(std::move(ids), options), [stream, on_piece = std::move(on_piece), &executor = executor()](Response response) {
-    const Completion piece = stream->push(response);
-    if (piece.finished() && !response.finished()) executor.discard(response.id);  // a stop string; this is the last call
-    on_piece(piece);
-  });
+  return executor().enqueue(make_request(std::move(ids), options),
+                            [stream, on_piece = std::move(on_piece), &executor = executor()](Response response) {
+                              const Completion piece = stream->push(response);
+                              if (piece.finished() && !response.finished())
+                                executor.discard(response.id);  // a stop string; this is the last call
+                              on_piece(piece);
+                            });
 }
 
 void LLM::cancel(RequestId id) { executor().cancel(id); }

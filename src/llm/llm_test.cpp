@@ -30,26 +30,34 @@ std::shared_ptr<const Tokenizer> byte_tokenizer() {
   vocab["\u2581word"] = kWord;
   vocab["\u2581"] = kSpace;
   const auto added = [](int32_t id, const char* content) {
-    return Json{{"id", id}, {"content", content}, {"special", true}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}, {"normalized", false}};
+    return Json{{"id", id},        {"content", content}, {"special", true},    {"single_word", false},
+                {"lstrip", false}, {"rstrip", false},    {"normalized", false}};
   };
-  const Json json = {
-      {"version", "1.0"},
-      {"added_tokens", {added(kBos, "<bos>"), added(kEnd, "<end>")}},
-      {"normalizer", {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}}},
-      {"pre_tokenizer", nullptr},
-      {"post_processor", nullptr},
-      {"decoder",
-       {{"type", "Sequence"},
-        {"decoders",
-         {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
-          {{"type", "ByteFallback"}},
-          {{"type", "Fuse"}},
-          {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
-      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", Json::array()}, {"byte_fallback", true}, {"unk_token", nullptr}, {"fuse_unk", false}}}};
+  const Json json = {{"version", "1.0"},
+                     {"added_tokens", {added(kBos, "<bos>"), added(kEnd, "<end>")}},
+                     {"normalizer", {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}}},
+                     {"pre_tokenizer", nullptr},
+                     {"post_processor", nullptr},
+                     {"decoder",
+                      {{"type", "Sequence"},
+                       {"decoders",
+                        {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
+                         {{"type", "ByteFallback"}},
+                         {{"type", "Fuse"}},
+                         {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
+                     {"model",
+                      {{"type", "BPE"},
+                       {"vocab", vocab},
+                       {"merges", Json::array()},
+                       {"byte_fallback", true},
+                       {"unk_token", nullptr},
+                       {"fuse_unk", false}}}};
   return load_tokenizer({.name = "test", .files = {{"tokenizer.json", json.dump()}}});
 }
 
-std::vector<int32_t> bytes_of(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), reinterpret_cast<const uint8_t*>(text.data()) + text.size()}; }
+std::vector<int32_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), reinterpret_cast<const uint8_t*>(text.data()) + text.size()};
+}
 
 // Goes on from a prompt of `prompt_length` tokens with a script, then with 'z' for ever.
 class ScriptedModel : public runtime::Model {
@@ -69,7 +77,8 @@ class ScriptedModel : public runtime::Model {
   std::counting_semaphore<>* gate = nullptr;  // every step takes one
 
  private:
-  runtime::ModelLimits limits_{.vocab_size = kVocab, .max_context = 400, .block_tokens = 16, .num_blocks = 100, .max_step_tokens = 64, .max_logit_rows = 16};
+  runtime::ModelLimits limits_{
+      .vocab_size = kVocab, .max_context = 400, .block_tokens = 16, .num_blocks = 100, .max_step_tokens = 64, .max_logit_rows = 16};
   int prompt_length_;
   std::vector<int32_t> script_;
   std::vector<float> logits_;
@@ -77,9 +86,11 @@ class ScriptedModel : public runtime::Model {
 
 LLM make(int prompt_length, std::vector<int32_t> script, const char* chat_template = nullptr) {
   return LLM(LLM::Parts{
-      std::make_unique<Executor>(std::make_unique<ScriptedModel>(prompt_length, std::move(script)), ExecutorOptions{.eos_token_ids = {kEnd}}),
+      std::make_unique<Executor>(std::make_unique<ScriptedModel>(prompt_length, std::move(script)),
+                                 ExecutorOptions{.eos_token_ids = {kEnd}}),
       byte_tokenizer(),
-      chat_template ? std::make_shared<jinja::ChatTemplate>(chat_template, jinja::ChatTemplate::SpecialTokens{{"bos_token", "<bos>"}}) : nullptr});
+      chat_template ? std::make_shared<jinja::ChatTemplate>(chat_template, jinja::ChatTemplate::SpecialTokens{{"bos_token", "<bos>"}})
+                    : nullptr});
 }
 LLM make(int prompt_length, std::string_view answer) {
   std::vector<int32_t> script = bytes_of(answer);
@@ -190,7 +201,8 @@ TEST(LLM, AGenerationIsCancelledWhenGivenUp) {
   cancelled.cancel();
   gate.release(10);  // far fewer steps than either would have made
   std::optional<Completion> piece;
-  while (!(piece = cancelled.next())->finished()) {}
+  while (!(piece = cancelled.next())->finished()) {
+  }
   EXPECT_EQ(piece->finish, FinishReason::kCancelled);
   EXPECT_THROW(cancelled.next(), Error);
   llm.executor().shutdown(Shutdown::kDrain);

@@ -10,7 +10,9 @@ namespace {
 // So many tokens of the prompt decide whether the answer begins a text or goes on with one, in which case its first space stays.
 constexpr size_t kContextTokens = 8;
 
-std::span<const int32_t> context_of(const std::vector<int32_t>& prompt) { return std::span(prompt).last(std::min(prompt.size(), kContextTokens)); }
+std::span<const int32_t> context_of(const std::vector<int32_t>& prompt) {
+  return std::span(prompt).last(std::min(prompt.size(), kContextTokens));
+}
 
 }  // namespace
 
@@ -29,8 +31,10 @@ TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, const Generat
 // The detokenizer has seen the end of the prompt, and may still hold some of it: that is not part of the answer.
 std::string TextStream::without_context(std::string text) {
   const size_t known = size_t(std::ranges::mismatch(text, context_).in1 - text.begin());
-  if (known < text.size()) context_.clear();
-  else context_.erase(0, known);
+  if (known < text.size())
+    context_.clear();
+  else
+    context_.erase(0, known);
   return text.erase(0, known);
 }
 

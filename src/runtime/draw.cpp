@@ -16,8 +16,10 @@ int bin_of(float weight) { return int(std::min<uint32_t>((kOne - std::bit_cast<u
 int32_t Drawer::draw(std::span<const float> row, float max, const DrawOptions& options, double uniform) {
   const bool all = options.top_k == 0 || options.top_k >= int(row.size());
   if (all && options.top_p >= 1) return draw_from_all(row, max, options, uniform);
-  if (all) keep_top_p(row, max, options);
-  else keep_top_k(row, max, options);
+  if (all)
+    keep_top_p(row, max, options);
+  else
+    keep_top_k(row, max, options);
   std::erase_if(candidates_, [&](const Candidate& c) { return c.weight < options.min_p; });  // the greatest weight is 1
   return draw_candidate(uniform);
 }
@@ -68,7 +70,8 @@ void Drawer::keep_top_p(std::span<const float> row, float max, const DrawOptions
     if (weights_[i] <= least) continue;
     (bin_of(weights_[i]) < border ? candidates_ : at_border).push_back({int32_t(i), weights_[i]});
   }
-  std::ranges::sort(at_border, [](const Candidate& a, const Candidate& b) { return a.weight != b.weight ? a.weight > b.weight : a.token < b.token; });
+  std::ranges::sort(at_border,
+                    [](const Candidate& a, const Candidate& b) { return a.weight != b.weight ? a.weight > b.weight : a.token < b.token; });
   for (const Candidate& c : at_border) {
     if (before >= target && !candidates_.empty()) break;
     candidates_.push_back(c);

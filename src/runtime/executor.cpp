@@ -59,7 +59,8 @@ RequestId Executor::enqueue(Request request) { return enqueue(std::move(request)
 RequestId Executor::enqueue(Request request, ResponseCallback callback) {
   validate(request, impl_->limits);
   const RequestId id = ++impl_->last_id;
-  std::unique_ptr<Sequence> sequence = make_sequence(id, std::move(request), runtime::max_context(impl_->limits), impl_->options.eos_token_ids);
+  std::unique_ptr<Sequence> sequence =
+      make_sequence(id, std::move(request), runtime::max_context(impl_->limits), impl_->options.eos_token_ids);
   impl_->outbox.open(id, std::move(callback));
   try {
     impl_->inbox.add(std::move(sequence));
@@ -70,7 +71,9 @@ RequestId Executor::enqueue(Request request, ResponseCallback callback) {
   return id;
 }
 
-std::optional<Response> Executor::await(RequestId id, std::optional<std::chrono::nanoseconds> timeout) { return impl_->outbox.await(id, timeout); }
+std::optional<Response> Executor::await(RequestId id, std::optional<std::chrono::nanoseconds> timeout) {
+  return impl_->outbox.await(id, timeout);
+}
 std::vector<Response> Executor::await_any(std::optional<std::chrono::nanoseconds> timeout) { return impl_->outbox.await_any(timeout); }
 void Executor::cancel(RequestId id) { impl_->inbox.cancel(id); }
 

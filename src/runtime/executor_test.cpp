@@ -19,7 +19,8 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-constexpr ModelLimits kLimits{.vocab_size = 40, .max_context = 64, .block_tokens = 4, .num_blocks = 64, .max_step_tokens = 32, .max_logit_rows = 8};
+constexpr ModelLimits kLimits{
+    .vocab_size = 40, .max_context = 64, .block_tokens = 4, .num_blocks = 64, .max_step_tokens = 32, .max_logit_rows = 8};
 
 // Steps only as often as it is allowed to.
 class GatedModel : public FakeModel {
@@ -134,7 +135,8 @@ TEST(Executor, DiscardedRequestsLeaveNothingBehind) {
     if (!discarded.exchange(true)) executor.discard(r.id), first.count_down();
   });
   first.wait();
-  const RequestId early = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 60}), late = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 1});
+  const RequestId early = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 60}),
+                  late = executor.enqueue({.token_ids = {1, 2}, .max_tokens = 1});
   executor.discard(early);
   expect_error(ErrorCode::kNotFound, "", [&] { executor.await(early); });
   executor.shutdown(Shutdown::kDrain);
@@ -231,7 +233,8 @@ TEST(Executor, ShutdownDrainsOrCancelsAndThenRefuses) {
 TEST(Executor, IsSafeToDestroyAndMoveWhileItWorks) {
   for (int i = 0; i < 50; ++i) {
     Executor executor = make();
-    for (int k = 0; k < i % 5; ++k) executor.enqueue({.token_ids = {1, 2, k}, .streaming = k % 2 == 0}, k == 3 ? [](Response) {} : ResponseCallback());
+    for (int k = 0; k < i % 5; ++k)
+      executor.enqueue({.token_ids = {1, 2, k}, .streaming = k % 2 == 0}, k == 3 ? [](Response) {} : ResponseCallback());
     Executor moved = std::move(executor);
     if (i % 7 == 0) moved = make();
   }
@@ -250,7 +253,8 @@ TEST(Executor, SurvivesAStormFromManyThreads) {
       std::mt19937 random(t);
       std::vector<RequestId> mine;
       for (int i = 0; i < kRequests; ++i) {
-        Request request{.token_ids = {1, int32_t(random() % 3), int32_t(random() % 40)}, .max_tokens = random() % 20, .streaming = random() % 2 == 0};
+        Request request{
+            .token_ids = {1, int32_t(random() % 3), int32_t(random() % 40)}, .max_tokens = random() % 20, .streaming = random() % 2 == 0};
         request.priority = random() % 3;
         if (random() % 3 == 0) {
           const RequestId id = executor.enqueue(request, [&](Response r) { called += r.finished(); });

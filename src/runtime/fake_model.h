@@ -28,7 +28,8 @@ class FakeModel : public Model {
     check(batch);
     if (before_forward) before_forward(batch);
     for (int s = 0; s < batch.num_sequences(); ++s)
-      for (int i = batch.sequence_offsets[s]; i < batch.sequence_offsets[s + 1]; ++i) slot(batch, s, batch.positions[i]) = batch.token_ids[i];
+      for (int i = batch.sequence_offsets[s]; i < batch.sequence_offsets[s + 1]; ++i)
+        slot(batch, s, batch.positions[i]) = batch.token_ids[i];
     logits_.clear();
     for (int row : batch.logit_rows) {
       int s = 0;
@@ -44,7 +45,7 @@ class FakeModel : public Model {
     return logits_;
   }
 
-  std::function<void(const Batch&)> before_forward;                        // may throw
+  std::function<void(const Batch&)> before_forward;                      // may throw
   std::function<void(const Batch&, std::vector<float>&)> after_forward;  // may change the logits
   int num_steps = 0, num_tokens = 0;
 

@@ -9,7 +9,8 @@ void Inbox::add(std::unique_ptr<Sequence> sequence) {
     const std::lock_guard lock(mutex_);
     if (mail_.shutdown) fail(ErrorCode::kUnsupported, "the executor has been shut down: it accepts no more requests");
     if (max_queued_ > 0 && num_queued_ >= max_queued_)
-      fail(ErrorCode::kOutOfMemory, "the queue is full: {} requests are waiting, max_queued is {}. Try again later", num_queued_, max_queued_);
+      fail(ErrorCode::kOutOfMemory, "the queue is full: {} requests are waiting, max_queued is {}. Try again later", num_queued_,
+           max_queued_);
     mail_.arrivals.push_back(std::move(sequence));
     ++num_queued_;
   }

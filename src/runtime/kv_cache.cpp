@@ -152,7 +152,8 @@ void KvCache::check_invariants(std::span<const BlockTable* const> tables) const 
     expect(table->published_tail == parent, "a table's tail is not its last published block");
   }
   for (size_t i = 0; i < blocks_.size(); ++i) expect(blocks_[i].references == references[i], "a block's references are not the tables'");
-  for (int32_t id : free_) expect(blocks_[id].references == 0 && blocks_[id].content == 0 && !seen[id]++, "a free block is in use or findable");
+  for (int32_t id : free_)
+    expect(blocks_[id].references == 0 && blocks_[id].content == 0 && !seen[id]++, "a free block is in use or findable");
   int cached = 0;
   for (int32_t id = oldest_; id >= 0; id = blocks_[id].newer, ++cached)
     expect(blocks_[id].references == 0 && blocks_[id].content != 0 && !seen[id]++, "a cached block is in use or not findable");
@@ -163,7 +164,8 @@ void KvCache::check_invariants(std::span<const BlockTable* const> tables) const 
     findable += blocks_[i].content != 0;
   }
   expect(findable == by_hash_.size(), "the index and the findable blocks differ");
-  for (auto [h, id] : by_hash_) expect(blocks_[id].content != 0 && h == hash(blocks_[id].parent, tokens_of(id)), "the index has a wrong hash");
+  for (auto [h, id] : by_hash_)
+    expect(blocks_[id].content != 0 && h == hash(blocks_[id].parent, tokens_of(id)), "the index has a wrong hash");
 }
 
 }  // namespace headrace::runtime

@@ -48,15 +48,17 @@ class KvCache {
   // Contents are named by a number that is never used twice, so "this block after that content" is exact by induction.
   struct Block {
     int references = 0;
-    uint64_t content = 0;  // 0: not findable
-    uint64_t parent = 0;   // content of the block before
-    uint64_t hash = 0;     // of parent and tokens
+    uint64_t content = 0;            // 0: not findable
+    uint64_t parent = 0;             // content of the block before
+    uint64_t hash = 0;               // of parent and tokens
     int32_t newer = -1, older = -1;  // neighbours among the cached
   };
   uint64_t hash(uint64_t parent, std::span<const int32_t> tokens) const;
   // The block that holds `tokens` after `parent`, compared token by token.
   std::optional<int32_t> find(uint64_t parent, std::span<const int32_t> tokens) const;
-  std::span<const int32_t> tokens_of(int32_t block) const { return std::span(tokens_).subspan(size_t(block) * block_tokens_, block_tokens_); }
+  std::span<const int32_t> tokens_of(int32_t block) const {
+    return std::span(tokens_).subspan(size_t(block) * block_tokens_, block_tokens_);
+  }
   void hold(int32_t block);
   void drop(int32_t block);
   int32_t take();  // there must be one available

@@ -136,8 +136,7 @@ HEADRACE_PER_CPU void block_maxima(std::span<const float> row, std::vector<float
   for (size_t begin = 0; begin < row.size(); begin += kTopBlock) {
     const size_t end = std::min(begin + kTopBlock, row.size());
     Floats max = Floats{} + kLowest;
-    for (size_t i = begin; i < end; i += kLanes)
-      max = greater(i + kLanes <= end ? load(&row[i]) : load_tail(&row[i], end - i), max);
+    for (size_t i = begin; i < end; i += kLanes) max = greater(i + kLanes <= end ? load(&row[i]) : load_tail(&row[i], end - i), max);
     maxima.push_back(max_lane(max));
   }
 }

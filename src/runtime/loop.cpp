@@ -39,7 +39,8 @@ Loop::Loop(Runner& runner, const ModelLimits& limits, const ExecutorOptions& opt
 }
 
 void Loop::run() {
-  while (step(sequences_.empty() ? Inbox::Wait::kForMail : Inbox::Wait::kNo)) {}
+  while (step(sequences_.empty() ? Inbox::Wait::kForMail : Inbox::Wait::kNo)) {
+  }
 }
 
 bool Loop::step(Inbox::Wait wait) {

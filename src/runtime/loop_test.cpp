@@ -14,7 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr ModelLimits kLimits{.vocab_size = 48, .max_context = 96, .block_tokens = 4, .num_blocks = 200, .max_step_tokens = 64, .max_logit_rows = 16};
+constexpr ModelLimits kLimits{
+    .vocab_size = 48, .max_context = 96, .block_tokens = 4, .num_blocks = 200, .max_step_tokens = 64, .max_logit_rows = 16};
 constexpr int32_t kEos = 7;
 
 // What a request must give, computed without cache, batch or scheduler.
@@ -30,7 +31,8 @@ Response expected(const FakeModel& model, const Request& request, int vocab_limi
   response.finish = FinishReason::kLength;
   while (int(tokens.size()) < sequence->max_length) {
     const std::vector<float> logits = model.logits_after(tokens);
-    const int32_t token = sampler.sample(logits, {&request, &sequence->history, tokens, sequence->num_prompt, sequence->end_tokens, sequence->seed});
+    const int32_t token =
+        sampler.sample(logits, {&request, &sequence->history, tokens, sequence->num_prompt, sequence->end_tokens, sequence->seed});
     tokens.push_back(token);
     if (needs_history(request.sampling)) sequence->history.add_output(token);
     response.token_ids.push_back(token);
@@ -45,15 +47,20 @@ Response expected(const FakeModel& model, const Request& request, int vocab_limi
 
 bool equal(const std::vector<TokenLogprobs>& a, const std::vector<TokenLogprobs>& b) {
   return std::ranges::equal(a, b, [](const TokenLogprobs& x, const TokenLogprobs& y) {
-    return x.logprob == y.logprob &&
-           std::ranges::equal(x.top, y.top, [](const TokenLogprob& p, const TokenLogprob& q) { return p.token == q.token && p.logprob == q.logprob; });
+    return x.logprob == y.logprob && std::ranges::equal(x.top, y.top, [](const TokenLogprob& p, const TokenLogprob& q) {
+             return p.token == q.token && p.logprob == q.logprob;
+           });
   });
 }
 
 // A loop with everything around it, and all that it sent, merged per request.
 struct Bench {
   explicit Bench(const ModelLimits& limits = kLimits, ExecutorOptions o = {})
-      : model(limits), options(with_eos(o, limits)), runner(model, options.vocab_limit), inbox(options.max_queued), loop(runner, limits, options, inbox, outbox) {}
+      : model(limits),
+        options(with_eos(o, limits)),
+        runner(model, options.vocab_limit),
+        inbox(options.max_queued),
+        loop(runner, limits, options, inbox, outbox) {}
 
   static ExecutorOptions with_eos(ExecutorOptions o, const ModelLimits& limits) {
     o.eos_token_ids = {kEos};
@@ -200,7 +207,8 @@ TEST(Loop, PromptLogprobsComeInChunksThatFitTheRows) {
   Bench b;  // 16 rows a step
   const RequestId warm = b.add({.token_ids = prompt_of(50), .max_tokens = 1});
   b.run();
-  const RequestId id = b.add({.token_ids = prompt_of(50), .max_tokens = 3, .output = {.logprobs = 2, .prompt_logprobs = 3}, .ignore_eos = true});
+  const RequestId id =
+      b.add({.token_ids = prompt_of(50), .max_tokens = 3, .output = {.logprobs = 2, .prompt_logprobs = 3}, .ignore_eos = true});
   b.run();
   b.expect_right(warm);
   b.expect_right(id);
@@ -247,8 +255,10 @@ TEST(Loop, StopsAtTheEndTokenAndAtTheContext) {
   for (auto& [id, response] : b.responses) {
     b.expect_right(id);
     stopped += response.finish == FinishReason::kStop;
-    if (response.finish == FinishReason::kStop) EXPECT_TRUE(response.token_ids.back() == kEos || response.token_ids.back() == 9);
-    else EXPECT_EQ(response.token_ids.size() + b.requests[id].token_ids.size(), kLimits.max_context);
+    if (response.finish == FinishReason::kStop)
+      EXPECT_TRUE(response.token_ids.back() == kEos || response.token_ids.back() == 9);
+    else
+      EXPECT_EQ(response.token_ids.size() + b.requests[id].token_ids.size(), kLimits.max_context);
   }
   EXPECT_GT(stopped, 10);
   EXPECT_LT(stopped, 40);
@@ -323,7 +333,8 @@ TEST(Loop, AnExceptionFromTheLogitsCallbackFailsTheRequest) {
 }
 
 TEST(Loop, PreemptsTheNewestAndRepeatsNothing) {
-  const ModelLimits tight{.vocab_size = 48, .max_context = 40, .block_tokens = 4, .num_blocks = 12, .max_step_tokens = 32, .max_logit_rows = 8};
+  const ModelLimits tight{
+      .vocab_size = 48, .max_context = 40, .block_tokens = 4, .num_blocks = 12, .max_step_tokens = 32, .max_logit_rows = 8};
   Bench b(tight, {.policy = SchedulingPolicy::kMaxUtilization});
   for (int i = 0; i < 4; ++i) b.add({.token_ids = prompt_of(8, i), .max_tokens = 30, .streaming = true, .ignore_eos = true});
   b.run();
@@ -332,7 +343,8 @@ TEST(Loop, PreemptsTheNewestAndRepeatsNothing) {
 }
 
 TEST(Loop, NeverPreemptsWhenRoomIsPromised) {
-  const ModelLimits tight{.vocab_size = 48, .max_context = 40, .block_tokens = 4, .num_blocks = 12, .max_step_tokens = 32, .max_logit_rows = 8};
+  const ModelLimits tight{
+      .vocab_size = 48, .max_context = 40, .block_tokens = 4, .num_blocks = 12, .max_step_tokens = 32, .max_logit_rows = 8};
   Bench b(tight);
   for (int i = 0; i < 6; ++i) b.add({.token_ids = prompt_of(8, i), .max_tokens = 30, .ignore_eos = true});
   b.run();
@@ -378,9 +390,14 @@ struct Tally {
 void run_random_schedule(unsigned seed, Tally& tally) {
   std::mt19937 random(seed);
   const auto between = [&](int least, int most) { return int(least + random() % (most - least + 1)); };
-  ModelLimits limits{.vocab_size = kLimits.vocab_size, .max_context = between(16, 64), .block_tokens = between(1, 6), .max_step_tokens = between(1, 40), .max_logit_rows = between(1, 12)};
+  ModelLimits limits{.vocab_size = kLimits.vocab_size,
+                     .max_context = between(16, 64),
+                     .block_tokens = between(1, 6),
+                     .max_step_tokens = between(1, 40),
+                     .max_logit_rows = between(1, 12)};
   limits.num_blocks = (limits.max_context + limits.block_tokens - 1) / limits.block_tokens + between(0, 12);
-  ExecutorOptions options{.policy = random() % 2 ? SchedulingPolicy::kMaxUtilization : SchedulingPolicy::kNoEvict, .prefix_cache = random() % 4 > 0};
+  ExecutorOptions options{.policy = random() % 2 ? SchedulingPolicy::kMaxUtilization : SchedulingPolicy::kNoEvict,
+                          .prefix_cache = random() % 4 > 0};
   options.vocab_limit = random() % 2 ? limits.vocab_size : limits.vocab_size - 3;
   Bench b(limits, options);
   std::set<RequestId> cancelled;

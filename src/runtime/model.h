@@ -17,7 +17,7 @@ struct Batch {
   std::vector<int32_t> context_lengths;   // (sequences) tokens in the cache after this step
   std::vector<int32_t> block_tables;      // (sequences, max_blocks), padded with -1
   int max_blocks = 0;
-  std::vector<int32_t> logit_rows;        // (rows) indices into token_ids whose logits are wanted, ascending
+  std::vector<int32_t> logit_rows;  // (rows) indices into token_ids whose logits are wanted, ascending
 
   int num_tokens() const { return int(token_ids.size()); }
   int num_sequences() const { return int(context_lengths.size()); }
@@ -25,8 +25,8 @@ struct Batch {
 
 struct ModelLimits {
   int vocab_size = 0;
-  int max_context = 0;      // tokens of one sequence
-  int block_tokens = 16;    // tokens per KV block
+  int max_context = 0;    // tokens of one sequence
+  int block_tokens = 16;  // tokens per KV block
   int num_blocks = 0;
   int max_step_tokens = 0;  // tokens of one batch
   int max_logit_rows = 0;   // rows of one batch

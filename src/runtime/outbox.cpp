@@ -100,11 +100,14 @@ void Outbox::erase(RequestId id) {
 std::optional<Response> Outbox::await(RequestId id, Timeout timeout) {
   std::unique_lock lock(mutex_);
   const auto at = mailboxes_.find(id);
-  if (at == mailboxes_.end()) fail(ErrorCode::kNotFound, "request {} is unknown: its last response was taken already, or it never existed", id);
+  if (at == mailboxes_.end())
+    fail(ErrorCode::kNotFound, "request {} is unknown: its last response was taken already, or it never existed", id);
   const std::shared_ptr<Mailbox> mailbox = at->second;  // outlives the wait
   if (mailbox->callback) fail(ErrorCode::kNotFound, "request {} has a callback: its responses go there", id);
-  if (!wait(mailbox->changed, lock, timeout, [&] { return mailbox->pending || mailbox->closed || mailbox->discarded; })) return std::nullopt;
-  if (mailbox->closed || mailbox->discarded) fail(ErrorCode::kNotFound, "request {}: another thread took its last response or discarded it", id);
+  if (!wait(mailbox->changed, lock, timeout, [&] { return mailbox->pending || mailbox->closed || mailbox->discarded; }))
+    return std::nullopt;
+  if (mailbox->closed || mailbox->discarded)
+    fail(ErrorCode::kNotFound, "request {}: another thread took its last response or discarded it", id);
   return take(*mailbox);
 }
 

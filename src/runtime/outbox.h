@@ -50,8 +50,8 @@ class Outbox {
 
   mutable std::mutex mutex_;
   std::unordered_map<RequestId, std::shared_ptr<Mailbox>> mailboxes_;  // shared with threads that wait at one
-  size_t num_awaited_ = 0;                       // mailboxes without callback
-  std::deque<RequestId> ready_, ready_callbacks_;  // with a pending response; may name some that are gone since
+  size_t num_awaited_ = 0;                                             // mailboxes without callback
+  std::deque<RequestId> ready_, ready_callbacks_;                      // with a pending response; may name some that are gone since
   std::condition_variable any_ready_, callback_ready_;
   bool finished_ = false;
   std::thread callbacks_;  // starts with the first request that has one

@@ -11,9 +11,9 @@ namespace headrace::runtime {
 struct RowTask {
   enum class Kind { kNone, kScore, kSample };
   Kind kind = Kind::kNone;
-  SamplingTask sampling;          // kSample
-  int32_t next = 0;               // kScore: the token whose log-probability is wanted
-  std::optional<int> num_top;     // log-probabilities are wanted, with those of so many likeliest
+  SamplingTask sampling;       // kSample
+  int32_t next = 0;            // kScore: the token whose log-probability is wanted
+  std::optional<int> num_top;  // log-probabilities are wanted, with those of so many likeliest
 };
 
 struct RowResult {

@@ -68,8 +68,10 @@ float Sampler::checked_max(std::span<const float> processed, std::span<const flo
   if (scan.valid && scan.max > kForbidden) return scan.max;
   const RowScan before = scan_row(raw);
   if (!before.valid) fail_not_finite(raw, task.tokens.size() - 1);
-  if (!scan.valid) invalid("penalties or logit_bias made a logit infinite or NaN after position {}: use smaller values", task.tokens.size() - 1);
-  if (before.max == kForbidden) fail(ErrorCode::kInternal, "the model's logits after position {} are all -infinity", task.tokens.size() - 1);
+  if (!scan.valid)
+    invalid("penalties or logit_bias made a logit infinite or NaN after position {}: use smaller values", task.tokens.size() - 1);
+  if (before.max == kForbidden)
+    fail(ErrorCode::kInternal, "the model's logits after position {} are all -infinity", task.tokens.size() - 1);
   invalid("every token is forbidden after position {}: by logit_bias, bad_words or min_tokens. Relax one of them", task.tokens.size() - 1);
 }
 

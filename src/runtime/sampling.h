@@ -14,7 +14,7 @@ struct SamplingTask {
   const TokenHistory* history = nullptr;  // needed for the three penalties only
   std::span<const int32_t> tokens;        // prompt and output so far
   int num_prompt = 0;
-  std::span<const int32_t> end_tokens;    // forbidden until min_tokens
+  std::span<const int32_t> end_tokens;  // forbidden until min_tokens
   uint64_t seed = 0;
 
   int num_output() const { return int(tokens.size()) - num_prompt; }

@@ -47,7 +47,8 @@ std::vector<double> processed(std::span<const float> logits, const SamplingTask&
     if (task.num_output() < task.request->min_tokens && std::ranges::count(task.end_tokens, v)) x[v] = -kInfinity;
     for (const auto& word : task.request->bad_words) {
       const size_t before = word.size() - 1;
-      if (word.back() == v && task.tokens.size() >= before && std::equal(word.begin(), word.end() - 1, task.tokens.end() - before)) x[v] = -kInfinity;
+      if (word.back() == v && task.tokens.size() >= before && std::equal(word.begin(), word.end() - 1, task.tokens.end() - before))
+        x[v] = -kInfinity;
     }
   }
   return x;
@@ -83,7 +84,8 @@ struct Case {
   std::vector<int32_t> tokens, end_tokens;
   int num_prompt = 0;
 
-  Case(Request r, std::vector<int32_t> prompt, std::vector<int32_t> output) : request(std::move(r)), tokens(prompt), num_prompt(int(prompt.size())) {
+  Case(Request r, std::vector<int32_t> prompt, std::vector<int32_t> output)
+      : request(std::move(r)), tokens(prompt), num_prompt(int(prompt.size())) {
     history.add_prompt(prompt);
     for (int32_t token : output) {
       history.add_output(token);
@@ -131,7 +133,11 @@ TEST(Sampling, DrawsFromTheDistributionThatTheOracleSays) {
       {.temperature = 1.5f, .top_k = 20, .top_p = 0.8f},
       {.temperature = 1.5f, .top_k = 40, .top_p = 0.95f, .min_p = 0.05f},
       {.temperature = 1.5f, .top_p = 0.95f, .min_p = 0.05f},
-      {.temperature = 1, .repetition_penalty = 1.5f, .presence_penalty = 0.7f, .frequency_penalty = 0.3f, .logit_bias = {{3, 2.f}, {4, -kInfinity}, {3, 1.f}}},
+      {.temperature = 1,
+       .repetition_penalty = 1.5f,
+       .presence_penalty = 0.7f,
+       .frequency_penalty = 0.3f,
+       .logit_bias = {{3, 2.f}, {4, -kInfinity}, {3, 1.f}}},
   };
   unsigned seed = 0;
   for (const SamplingParams& params : all)
@@ -162,7 +168,11 @@ TEST(Sampling, GreedyTakesTheLowestIdAmongEquals) {
   std::vector<float> row(100, 0.f);
   row[41] = row[77] = 3;
   Sampler sampler(100);
-  for (const SamplingParams& p : std::vector<SamplingParams>{{}, {.temperature = 1e-6f}, {.temperature = 1, .top_k = 1}, {.temperature = 1, .top_p = 0}, {.temperature = 1, .min_p = 1, .seed = 3}}) {
+  for (const SamplingParams& p : std::vector<SamplingParams>{{},
+                                                             {.temperature = 1e-6f},
+                                                             {.temperature = 1, .top_k = 1},
+                                                             {.temperature = 1, .top_p = 0},
+                                                             {.temperature = 1, .min_p = 1, .seed = 3}}) {
     const Case c(request_with(p), {1}, {});
     const int32_t token = sampler.sample(row, c.task());
     EXPECT_TRUE(token == 41 || (p.min_p == 1 && token == 77)) << token;
@@ -174,7 +184,8 @@ TEST(Sampling, TinyAndHugeTemperaturesAndLogitsAreHarmless) {
     std::vector<float> row = random_row(300, 4, spread);
     row[7] = -kInfinity;
     for (float temperature : {1e-5f, 1e-3f, 1e6f, 1e30f})
-      for (const SamplingParams& p : std::vector<SamplingParams>{{.temperature = temperature}, {.temperature = temperature, .top_k = 9}, {.temperature = temperature, .top_p = 0.9f}}) {
+      for (const SamplingParams& p : std::vector<SamplingParams>{
+               {.temperature = temperature}, {.temperature = temperature, .top_k = 9}, {.temperature = temperature, .top_p = 0.9f}}) {
         const Case c(request_with(p), {1}, {});
         Sampler sampler(300);
         for (int i = 0; i < 50; ++i) {
@@ -229,7 +240,11 @@ TEST(Sampling, NeverSamplesBeyondTheVocabularyLimit) {
   std::vector<float> row(64, 0.f);
   for (int v = 50; v < 64; ++v) row[v] = v == 63 ? NAN : 100.f;
   Sampler sampler(50);
-  for (const SamplingParams& p : std::vector<SamplingParams>{{}, {.temperature = 1}, {.temperature = 1, .top_k = 60}, {.temperature = 1, .top_p = 0.99f}, {.repetition_penalty = 2, .logit_bias = {{55, 5.f}}}}) {
+  for (const SamplingParams& p : std::vector<SamplingParams>{{},
+                                                             {.temperature = 1},
+                                                             {.temperature = 1, .top_k = 60},
+                                                             {.temperature = 1, .top_p = 0.99f},
+                                                             {.repetition_penalty = 2, .logit_bias = {{55, 5.f}}}}) {
     const Case c(request_with(p, {{60}}), {1, 52}, {});
     for (int i = 0; i < 200; ++i) EXPECT_LT(sampler.sample(row, c.task(i)), 50);
   }
@@ -276,7 +291,8 @@ TEST(Philox, GivesThePublishedNumbers) {  // Random123's known answers
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}), (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 }  // namespace

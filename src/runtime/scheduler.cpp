@@ -4,7 +4,9 @@
 
 namespace headrace::runtime {
 
-bool Scheduler::Step::holds(const Sequence* sequence) const { return std::ranges::any_of(chunks, [&](const Chunk& c) { return c.sequence == sequence; }); }
+bool Scheduler::Step::holds(const Sequence* sequence) const {
+  return std::ranges::any_of(chunks, [&](const Chunk& c) { return c.sequence == sequence; });
+}
 
 void Scheduler::remove(Sequence& sequence) {
   waiting_.erase(&sequence);
@@ -34,7 +36,8 @@ void Scheduler::schedule_prompts(Step& step) {
   const int kept = prompts.empty() ? 0 : std::min(prompts[0]->num_uncomputed(), share);
   for (size_t i = 1; i < prompts.size(); ++i)
     if (running_.contains(prompts[i])) schedule(step, *prompts[i], step.tokens_left - kept);
-  while (start_next(step, step.tokens_left - kept)) {}
+  while (start_next(step, step.tokens_left - kept)) {
+  }
   if (!prompts.empty() && running_.contains(prompts[0])) schedule(step, *prompts[0], step.tokens_left);
 }
 

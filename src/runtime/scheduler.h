@@ -12,7 +12,7 @@ namespace headrace::runtime {
 
 struct SchedulerOptions {
   SchedulingPolicy policy = SchedulingPolicy::kNoEvict;
-  int max_sequences = 1;    // no more than max_step_tokens and max_logit_rows, so that all can generate in one step
+  int max_sequences = 1;  // no more than max_step_tokens and max_logit_rows, so that all can generate in one step
   int max_step_tokens = 1;
   int max_logit_rows = 1;
 };

@@ -26,16 +26,14 @@ struct Sequence {
   int num_reported = 0;  // leading positions whose logits have been turned into prompt log-probabilities or handed over
   int num_cached = 0;    // prompt tokens that the prefix cache had when it first started
   int num_preemptions = 0;
-  Response unsent;       // what the caller has not been told yet
+  Response unsent;  // what the caller has not been told yet
   Clock::time_point queued;
   std::optional<Clock::time_point> scheduled, first_token, last_token;
 
   int num_uncomputed() const { return int(tokens.size()) - num_computed; }
   int num_output() const { return int(tokens.size()) - num_prompt; }
   // Every position's logits are wanted from here on, not only the last one's.
-  bool wants_all_logits() const {
-    return request.output.on_logits || (request.output.prompt_logprobs && num_reported < num_prompt - 1);
-  }
+  bool wants_all_logits() const { return request.output.on_logits || (request.output.prompt_logprobs && num_reported < num_prompt - 1); }
   // Whether the last token's logits choose a next one.
   bool wants_next_token() const { return int(tokens.size()) < max_length; }
   // Its keys and values are needed only for tokens that another token follows.

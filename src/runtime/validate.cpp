@@ -27,8 +27,8 @@ void expect_finite(std::string_view field, double value) {
 void expect_tokens(std::string_view field, std::span<const int32_t> tokens, int vocab_size) {
   for (size_t i = 0; i < tokens.size(); ++i)
     if (tokens[i] < 0 || tokens[i] >= vocab_size)
-      invalid("{}[{}] is {}: token ids of this model are 0 to {}. Was the text encoded with another model's tokenizer?", field, i, tokens[i],
-              vocab_size - 1);
+      invalid("{}[{}] is {}: token ids of this model are 0 to {}. Was the text encoded with another model's tokenizer?", field, i,
+              tokens[i], vocab_size - 1);
 }
 
 void validate_sampling(const SamplingParams& p, int vocab_size) {
@@ -55,8 +55,8 @@ void validate_lengths(const Request& r, const ModelLimits& limits) {
     invalid("min_tokens is {}, max_tokens is {}: min_tokens must not be greater", r.min_tokens, *r.max_tokens);
   const size_t room = r.max_tokens == 0 ? 0 : 1;  // for at least one new token
   if (r.token_ids.size() + room > size_t(context))
-    invalid("the prompt has {} tokens, but the context holds {} in all{}: shorten the prompt, or load the model with {}", r.token_ids.size(), context,
-            room ? ", with at least one left for the answer" : "",
+    invalid("the prompt has {} tokens, but the context holds {} in all{}: shorten the prompt, or load the model with {}",
+            r.token_ids.size(), context, room ? ", with at least one left for the answer" : "",
             context < limits.max_context ? "more KV blocks" : "a larger context, if it allows one");
 }
 
@@ -84,7 +84,8 @@ ExecutorOptions resolve(ExecutorOptions options, const ModelLimits& limits) {
     expect_at_least(field, value, 0);
     return value == 0 ? limit : std::min(value, limit);
   };
-  for (int limit : {limits.vocab_size, limits.max_context, limits.block_tokens, limits.num_blocks, limits.max_step_tokens, limits.max_logit_rows})
+  for (int limit :
+       {limits.vocab_size, limits.max_context, limits.block_tokens, limits.num_blocks, limits.max_step_tokens, limits.max_logit_rows})
     if (limit <= 0) invalid("the model's limits leave no room to run: each of them must be at least 1");
   options.max_step_tokens = at_most("max_step_tokens", options.max_step_tokens, limits.max_step_tokens);
   options.max_sequences = at_most("max_sequences", options.max_sequences, std::min(options.max_step_tokens, limits.max_logit_rows));
