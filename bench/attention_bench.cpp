@@ -29,13 +29,26 @@ constexpr int64_t kBlockTokens = 16;
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Small numbers of any float type, the same bits for all: what matters is that they are finite.
+void fill(const Tensor& t) {
+  uint32_t state = 1;
+  for (int64_t i = 0; i < t.bytes() / 2; ++i) t.as<uint16_t>()[i] = uint16_t(0x3000 + ((state = state * 1664525 + 1013904223) >> 16 & 0x83ff));
+}
+
 HostTensor filled(DType dtype, const Sizes& sizes) {
   HostTensor t(dtype, sizes);
-  std::mt19937 random(1);
-  uint16_t* to = t.as<uint16_t>();
-  for (int64_t i = 0; i < t.view().bytes() / 2; ++i) to[i] = uint16_t(0x3000 + (random() & 0x83ff));
+  fill(t);
   return t;
 }
+
+// A cache in memory as engines have it.
+struct Cache {
+  Cache(DType dtype, const Sizes& sizes, CpuDevice& device) : buffer(device.allocate(size_t(storage_bytes(dtype, sizes.numel())))) {
+    tensor = Tensor::contiguous(buffer.data(), dtype, sizes);
+    fill(tensor);
+  }
+  Buffer buffer;
+  Tensor tensor;
+};
 
 HostTensor integers(const Sizes& sizes, const std::vector<int32_t>& values) { return HostTensor(DType::kI32, sizes, std::span<const int32_t>(values)); }
 
@@ -48,17 +61,17 @@ TensorType type_of(const Tensor& t) {
 // One op, ready to be run over several sets of operands of the same types.
 class Runner {
  public:
-  Runner(const char* op, const Attention& attributes, const std::vector<HostTensor>& operands, CpuDevice& device)
-      : stream_(device.make_stream()), y_(DType::kF32, operands[0].view().sizes) {
+  Runner(const char* op, const Attention& attributes, const std::vector<Tensor>& operands, CpuDevice& device)
+      : stream_(device.make_stream()), y_(DType::kF32, operands[0].sizes) {
     std::vector<TensorType> types;
-    for (const HostTensor& o : operands) types.push_back(type_of(o));
+    for (const Tensor& o : operands) types.push_back(type_of(o));
     const Attributes boxed = attributes;
     const std::vector<Constant> constants(operands.size());
     const OpDef& definition = *builtin_ops()->find(op);
     const OpCall call{definition, boxed, types};
     kernel_ = builtin_kernels()->candidates(op, DeviceKind::kCpu).at(0)->make({call, definition.infer(call), constants, Arithmetic::kExact, device});
     launch_.kernel = kernel_.get();
-    launch_.inputs.assign(operands.begin(), operands.end());
+    launch_.inputs = operands;
     launch_.outputs = {y_};
     workspace_ = device.allocate(kernel_->workspace_bytes(launch_.inputs, launch_.outputs));
     launch_.workspace = workspace_.data();
@@ -101,8 +114,9 @@ void prefill(const Heads& h, int64_t tokens, CpuDevice& device, double peak) {
   std::vector<int32_t> table(static_cast<size_t>(blocks));
   std::iota(table.begin(), table.end(), 0);
   for (DType kv : {DType::kF32, DType::kF16, DType::kBF16}) {
-    Runner paged("paged_attention", a,
-                 {q, filled(kv, {blocks, 2, h.kv_heads, kBlockTokens, h.head_dim}), offsets, integers({1}, {int32_t(tokens)}), integers({1, blocks}, table)}, device);
+    const Cache cache(kv, {blocks, 2, h.kv_heads, kBlockTokens, h.head_dim}, device);
+    const HostTensor lengths = integers({1}, {int32_t(tokens)}), tables = integers({1, blocks}, table);
+    Runner paged("paged_attention", a, {q, cache.tensor, offsets, lengths, tables}, device);
     report(std::string(name(kv)).c_str(), paged);
   }
   std::printf("\n");
@@ -113,7 +127,7 @@ void decode(const Heads& h, int64_t sequences, int64_t context, CpuDevice& devic
   std::printf("%-9s decode %ld x %5ld tokens, %d threads:", h.name, long(sequences), long(context), device.pool().size());
   for (DType kv : {DType::kF32, DType::kF16, DType::kBF16}) {
     const int64_t blocks = context / kBlockTokens, block_bytes = storage_bytes(kv, 2 * h.kv_heads * kBlockTokens * h.head_dim);
-    const int64_t step_bytes = sequences * blocks * block_bytes, steps = std::max<int64_t>(1, (int64_t{256} << 20) / step_bytes);
+    const int64_t step_bytes = sequences * blocks * block_bytes, steps = std::max<int64_t>(1, ((getenv("MIB")?atoll(getenv("MIB")):256) << 20) / step_bytes);
     std::vector<int32_t> offsets(static_cast<size_t>(sequences + 1)), lengths(static_cast<size_t>(sequences), int32_t(context));
     std::iota(offsets.begin(), offsets.end(), 0);
     std::vector<int32_t> order(static_cast<size_t>(steps * sequences * blocks));
@@ -124,10 +138,9 @@ void decode(const Heads& h, int64_t sequences, int64_t context, CpuDevice& devic
       const auto first = order.begin() + s * sequences * blocks;
       tables.push_back(integers({sequences, blocks}, std::vector<int32_t>(first, first + sequences * blocks)));
     }
-    Runner runner("paged_attention", a,
-                  {filled(DType::kF32, {sequences, h.heads * h.head_dim}), filled(kv, {int64_t(order.size()), 2, h.kv_heads, kBlockTokens, h.head_dim}),
-                   integers({sequences + 1}, offsets), integers({sequences}, lengths), tables[0]},
-                  device);
+    const Cache cache(kv, {int64_t(order.size()), 2, h.kv_heads, kBlockTokens, h.head_dim}, device);
+    const HostTensor q = filled(DType::kF32, {sequences, h.heads * h.head_dim}), begins = integers({sequences + 1}, offsets), ends = integers({sequences}, lengths);
+    Runner runner("paged_attention", a, {q, cache.tensor, begins, ends, tables[0]}, device);
     const double time = runner.best_seconds(4, tables), rate = double(step_bytes) / time / 1e9;
     std::printf("  %s %5.1f GB/s (%3.0f %%) %7.1f us", std::string(name(kv)).c_str(), rate, rate / peak * 100, time * 1e6);
   }

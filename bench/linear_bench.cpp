@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "core/blocks.h"
 #include "core/error.h"
@@ -131,6 +132,20 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+void bench_threads(Model& model, DType dtype, CpuIsa isa, const std::string& rows_list, int threads) {
+  ThreadPool pool(threads);
+  pool.pin_caller();
+  const MachinePeak peak = measure_peak(pool, isa, dtype);
+  for (const std::string& r : split(rows_list)) {
+    const int64_t rows = std::stoll(r);
+    const double t = model.time(pool, rows);
+    const double read = double(model.bytes()) / t / 1e9, macs = double(model.macs(rows)) / t / 1e9;
+    std::printf("%-6s %7d %5s %9.3f %9.1f %7.1f %5.0f%% %8.0f %5.0f%%\n", name(dtype).data(), threads, r.c_str(), t * 1e3, double(rows) / t, read,
+                100 * read / peak.read_gb_per_s, macs, 100 * macs / peak.gmac_per_s);
+    std::fflush(stdout);
+  }
+}
+
 void bench(const std::string& model_name, const std::string& types, const std::string& rows_list, const std::string& threads_list) {
   const CpuIsa isa = best_cpu_isa();
   std::printf("%s on %s\n%-6s %7s %5s %9s %9s %7s %6s %8s %6s\n", model_name.c_str(), name(isa).data(), "type", "threads", "rows", "ms", "tokens/s", "GB/s", "share",
@@ -140,19 +155,8 @@ void bench(const std::string& model_name, const std::string& types, const std::s
     if (!dtype) invalid("unknown type '{}'", type);
     ThreadPool packers;
     Model model(shape_of(model_name), *dtype, isa, packers);
-    for (const std::string& threads : split(threads_list)) {
-      ThreadPool pool(std::stoi(threads));
-      pool.pin_caller();
-      const MachinePeak peak = measure_peak(pool, isa, *dtype);
-      for (const std::string& r : split(rows_list)) {
-        const int64_t rows = std::stoll(r);
-        const double t = model.time(pool, rows);
-        const double read = double(model.bytes()) / t / 1e9, macs = double(model.macs(rows)) / t / 1e9;
-        std::printf("%-6s %7s %5s %9.3f %9.1f %7.1f %5.0f%% %8.0f %5.0f%%\n", type.c_str(), threads.c_str(), r.c_str(), t * 1e3, double(rows) / t, read,
-                    100 * read / peak.read_gb_per_s, macs, 100 * macs / peak.gmac_per_s);
-        std::fflush(stdout);
-      }
-    }
+    for (const std::string& threads : split(threads_list))  // each on a thread of its own, which may be pinned
+      std::thread([&] { bench_threads(model, *dtype, isa, rows_list, std::stoi(threads)); }).join();
   }
 }
 

@@ -159,6 +159,19 @@ class Call {
     return {&m, reinterpret_cast<const std::byte*>(out)};
   }
 
+  // Asks for the lines of y and the residual that finish will touch, while there is time.
+  void prefetch_output(int64_t tile, int64_t column) const {
+    for (int64_t row = tiles_.begin(tile); row < tiles_.begin(tile + 1); ++row) {
+      const float* y = rows_.y + row * rows_.y_stride + column;
+      __builtin_prefetch(y, 1);
+      __builtin_prefetch(y + kPanelRows, 1);
+      if (rows_.residual && rows_.residual != rows_.y) {
+        __builtin_prefetch(rows_.residual + row * rows_.residual_stride + column);
+        __builtin_prefetch(rows_.residual + row * rows_.residual_stride + column + kPanelRows);
+      }
+    }
+  }
+
   // sums[i][row][16] of panels[i] for one tile.
   void multiply(const Panel* panels, int count, int64_t tile, bool last, float* sums) {
     const int rows = tiles_.size(tile);
@@ -205,6 +218,7 @@ class Call {
     for (int i = 0; i < count; ++i) panels[i] = panel(matrix, first_panel + i, i);
     alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      prefetch_output(tile, column + first_panel * kPanelRows);
       multiply(panels, count, tile, tile + 1 == tile_end, sums);
       for (int i = 0; i < count; ++i) finish(tile, sums + i * tiles_.size(tile) * kPanelRows, nullptr, matrix, first_panel + i, column);
     }
@@ -214,6 +228,7 @@ class Call {
     const Panel panels[kMaxPanels] = {panel(0, index, 0), panel(1, index, 1)};
     alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      prefetch_output(tile, index * kPanelRows);
       multiply(panels, 2, tile, tile + 1 == tile_end, sums);
       finish(tile, sums, sums + tiles_.size(tile) * kPanelRows, 0, index, 0);
     }

@@ -118,17 +118,16 @@ inline F32 activate(F32 x, LinearActivation activation) {
 
 template <LinearActivation kActivation>
 inline void finish_as(const FinishArgs& a) {
-  for (int row = 0; row < a.rows; ++row)
-    for (int i = 0; i < a.columns; i += F32::kLanes) {
-      const int n = lanes_at(i, a.columns);
-      const int at = row * kPanelRows + i;
-      F32 y = load(a.a + at);
-      if (a.bias) y = y + load(a.bias + i, n);
-      y = activate(y, kActivation);
-      if (a.b) y = y * (a.bias_b ? load(a.b + at) + load(a.bias_b + i, n) : load(a.b + at));
+  for (int i = 0; i < a.columns; i += F32::kLanes) {
+    const int n = lanes_at(i, a.columns);
+    const F32 bias = a.bias ? load(a.bias + i, n) : zero(), bias_b = a.bias_b ? load(a.bias_b + i, n) : zero();
+    for (int row = 0; row < a.rows; ++row) {
+      F32 y = activate(load(a.a + row * kPanelRows + i) + bias, kActivation);
+      if (a.b) y = y * (load(a.b + row * kPanelRows + i) + bias_b);
       if (a.residual) y = y + load(a.residual + row * a.residual_stride + i, n);
       store(a.y + row * a.y_stride + i, y, n);
     }
+  }
 }
 
 inline void finish(const FinishArgs& a) {

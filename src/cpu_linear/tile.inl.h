@@ -5,20 +5,20 @@ template <int kRows, int kPanels>
 struct Tile {
   Lanes sum[kPanels][kRows];
 
-  explicit Tile(const float* out) {
+  [[gnu::always_inline]] explicit Tile(const float* out) {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p)
 #pragma GCC unroll 16
       for (int t = 0; t < kRows; ++t) sum[p][t] = load_lanes(out + (p * kRows + t) * kPanelRows);
   }
-  void store(float* out) const {
+  [[gnu::always_inline]] void store(float* out) const {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p)
 #pragma GCC unroll 16
       for (int t = 0; t < kRows; ++t) store_lanes(out + (p * kRows + t) * kPanelRows, sum[p][t]);
   }
   // One k: weights w, one per panel, times the kRows floats at x.
-  void add_products(const Lanes* w, const std::byte* x) {
+  [[gnu::always_inline]] void add_products(const Lanes* w, const std::byte* x) {
 #pragma GCC unroll 16
     for (int t = 0; t < kRows; ++t) {
       const Lanes b = broadcast_lanes(x + t * 4);
@@ -30,7 +30,7 @@ struct Tile {
 
 // Asks for the cache lines of the blocks that lie ahead of those at w.
 template <int kBytes, int kPanels>
-inline void prefetch_ahead(const std::byte* const (&w)[kPanels], int64_t ahead) {
+[[gnu::always_inline]] inline void prefetch_ahead(const std::byte* const (&w)[kPanels], int64_t ahead) {
   for (int p = 0; p < kPanels; ++p)
     for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(w[p] + ahead + i, 0, 2);
 }
@@ -91,7 +91,7 @@ void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t n
 
 // Quads 2j and 2j + 1 of a block, as unsigned bytes, or signed where 8 bits are.
 template <PanelKind kKind, int j>
-inline void unpack(const std::byte* block, Quads& even, Quads& odd) {
+[[gnu::always_inline]] inline void unpack(const std::byte* block, Quads& even, Quads& odd) {
   constexpr int kBits = format_of(kKind).bits;
   if constexpr (kBits == 8) {
     even = load_eight_bits(block + 128 * j);
@@ -118,7 +118,7 @@ inline void unpack(const std::byte* block, Quads& even, Quads& odd) {
 
 // Adds quads 2j and 2j + 1 to the integer sums; x: the block's activations.
 template <PanelKind kKind, int kRows, int kPanels, int j, typename Dots>
-inline void add_quads(const std::byte* const* w, const std::byte* x, Dots (&dots)[kPanels][kRows]) {
+[[gnu::always_inline]] inline void add_quads(const std::byte* const* w, const std::byte* x, Dots (&dots)[kPanels][kRows]) {
   Quads even[kPanels], odd[kPanels];
 #pragma GCC unroll 4
   for (int p = 0; p < kPanels; ++p) unpack<kKind, j>(w[p], even[p], odd[p]);
@@ -141,7 +141,7 @@ constexpr int unpacked_bits(PanelKind kind) { return kind == PanelKind::kQ4Table
 
 // One group of k that shares scales: integer dot products, then their scaled sum onto the tile.
 template <PanelKind kKind, int kRows, int kPanels, int group>
-inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows, kPanels>& tile) {
+[[gnu::always_inline]] inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows, kPanels>& tile) {
   constexpr PanelFormat kFormat = format_of(kKind);
   constexpr bool kOffset = !kFormat.affine && !(kEightBitsAreSigned && unpacked_bits(kKind) == 8);
   const std::byte* const scales = x + 32 * kRows;

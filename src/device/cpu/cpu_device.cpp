@@ -53,7 +53,6 @@ Buffer CpuDevice::allocate(size_t bytes) {
   // Straight from the system: zeroed, page-aligned, and pages that are never touched cost nothing.
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) fail(ErrorCode::kOutOfMemory, "no memory for a buffer of {} bytes on the CPU", bytes);
-  madvise(data, bytes, MADV_HUGEPAGE);
   return Buffer(data, bytes, [](void* p, size_t size) { munmap(p, size); });
 }
 

@@ -28,10 +28,10 @@ inline void store_16bit(void* p, __m128i bits, int n) {
 inline F32 load(const float* p) { return {_mm256_loadu_ps(p)}; }
 inline F32 load(const float* p, int n) { return {_mm256_maskload_ps(p, first_lanes(n))}; }
 inline F32 load(const Half* p) { return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))}; }
-inline F32 load(const Half* p, int n) { return {_mm256_cvtph_ps(load_16bit(p, n))}; }
+inline F32 load(const Half* p, int n) { return n == F32::kLanes ? load(p) : F32 {_mm256_cvtph_ps(load_16bit(p, n))}; }
 inline F32 bf16_to_f32(__m128i bits) { return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))}; }
 inline F32 load(const BFloat16* p) { return bf16_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
-inline F32 load(const BFloat16* p, int n) { return bf16_to_f32(load_16bit(p, n)); }
+inline F32 load(const BFloat16* p, int n) { return n == F32::kLanes ? load(p) : bf16_to_f32(load_16bit(p, n)); }
 
 inline __m128i f32_to_f16(F32 x) { return _mm256_cvtps_ph(x.v, _MM_FROUND_TO_NEAREST_INT); }
 inline __m128i f32_to_bf16(F32 x) {
@@ -44,11 +44,12 @@ inline __m128i f32_to_bf16(F32 x) {
   return _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 inline void store(float* p, F32 x) { _mm256_storeu_ps(p, x.v); }
-inline void store(float* p, F32 x, int n) { _mm256_maskstore_ps(p, first_lanes(n), x.v); }
+// A masked store costs AMD's cores several times a plain one, even when all lanes are on.
+inline void store(float* p, F32 x, int n) { n == F32::kLanes ? _mm256_storeu_ps(p, x.v) : _mm256_maskstore_ps(p, first_lanes(n), x.v); }
 inline void store(Half* p, F32 x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), f32_to_f16(x)); }
-inline void store(Half* p, F32 x, int n) { store_16bit(p, f32_to_f16(x), n); }
+inline void store(Half* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : store_16bit(p, f32_to_f16(x), n); }
 inline void store(BFloat16* p, F32 x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), f32_to_bf16(x)); }
-inline void store(BFloat16* p, F32 x, int n) { store_16bit(p, f32_to_bf16(x), n); }
+inline void store(BFloat16* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : store_16bit(p, f32_to_bf16(x), n); }
 
 inline F32 operator+(F32 a, F32 b) { return {_mm256_add_ps(a.v, b.v)}; }
 inline F32 operator-(F32 a, F32 b) { return {_mm256_sub_ps(a.v, b.v)}; }
