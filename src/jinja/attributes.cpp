@@ -72,7 +72,7 @@ std::optional<Value> element(Runtime& runtime, const Value& object, int64_t inde
   const int64_t size = length_of(object);
   if (index < 0) index += size;
   if (index < 0 || index >= size) return std::nullopt;
-  if (object.is(Kind::kRange)) return Value::integer(object.as<RangeObject>().start + index * object.as<RangeObject>().step);
+  if (object.is(Kind::kRange)) return Value::integer(object.as<RangeObject>().at(index));
   if (object.is_sequence()) return items_of(object)[size_t(index)];
   return slice(runtime, object, Value::integer(index), Value::integer(index + 1), Value());
 }
@@ -120,7 +120,8 @@ std::optional<Value> python_attribute(Runtime& runtime, const Value& object, std
       if (name == "start") return Value::integer(object.as<RangeObject>().start);
       if (name == "stop") return Value::integer(object.as<RangeObject>().stop);
       if (name == "step") return Value::integer(object.as<RangeObject>().step);
-      return std::nullopt;
+      if (name != "index" && name != "count") return std::nullopt;
+      return method(runtime, runtime.list(to_vector(runtime, object)), find_sequence_method(name));
     case Kind::kFunction: return object.as<FunctionObject>().attribute(runtime, name);
     case Kind::kLoop: return object.as<LoopObject>().attribute(runtime, object, name);
     default: return std::nullopt;

@@ -156,9 +156,8 @@ std::string integer_digits(uint64_t magnitude, char type, bool is_alternate) {
   }
 }
 
-std::string format_value(Runtime& runtime, const Value& value, const FormatSpec& spec) {
+std::string format_value(const Value& value, const FormatSpec& spec) {
   const bool is_float_code = spec.type != '\0' && std::strchr("eEfFgG%", spec.type);
-  if (value.is(Kind::kBool) && spec.type == '\0') return align_text(to_text(runtime, value), spec, '<');
   if (value.is_integral()) return is_float_code ? format_float(value.number(), spec) : format_integer(value.as_int(), spec);
   if (value.is(Kind::kFloat)) {
     if (!is_float_code && spec.type != '\0' && spec.type != 'n') invalid("format: the code '{}' does not fit a float", spec.type);

@@ -19,7 +19,8 @@ struct FormatSpec {
   static FormatSpec parse(std::string_view text);
 };
 
-std::string format_value(Runtime& runtime, const Value& value, const FormatSpec& spec);
+// Not of an empty specification: that is str().
+std::string format_value(const Value& value, const FormatSpec& spec);
 // Text in a field of spec.width characters; without an alignment, `fallback` is it.
 std::string align_text(std::string_view text, const FormatSpec& spec, char fallback);
 // Digits of a number without its sign; `type` is one of e E f F g G, or \0 for repr.

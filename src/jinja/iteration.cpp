@@ -9,11 +9,9 @@
 namespace headrace::jinja {
 namespace {
 
-Value range_item(const RangeObject& range, int64_t i) { return Value::integer(range.start + i * range.step); }
-
 // The item at a valid index of a list, tuple or range.
 Value item_at(const Value& value, int64_t i) {
-  return value.is(Kind::kRange) ? range_item(value.as<RangeObject>(), i) : items_of(value)[size_t(i)];
+  return value.is(Kind::kRange) ? Value::integer(value.as<RangeObject>().at(i)) : items_of(value)[size_t(i)];
 }
 
 Value view_item(Runtime& runtime, const DictViewObject& view, const std::pair<Value, Value>& item) {
@@ -26,7 +24,7 @@ Value view_item(Runtime& runtime, const DictViewObject& view, const std::pair<Va
 
 // start, step and number of items of a slice, as Python cuts it.
 struct Cut {
-  int64_t start, step, count;
+  int64_t start, stop, step, count;
 };
 
 Cut cut(int64_t length, const Value& start, const Value& stop, const Value& step_value) {
@@ -42,7 +40,7 @@ Cut cut(int64_t length, const Value& start, const Value& stop, const Value& step
   const int64_t from = bound(start, step < 0 ? highest : lowest), to = bound(stop, step < 0 ? lowest : highest);
   const uint64_t stride = step < 0 ? 0 - uint64_t(step) : uint64_t(step);
   const int64_t distance = step < 0 ? from - to : to - from;
-  return {from, step, distance <= 0 ? 0 : int64_t((uint64_t(distance) - 1) / stride) + 1};
+  return {from, to, step, distance <= 0 ? 0 : int64_t((uint64_t(distance) - 1) / stride) + 1};
 }
 
 Value slice_string(Runtime& runtime, const Value& value, const Cut& c) {
@@ -105,7 +103,7 @@ Next iterate(Runtime& runtime, const Value& value) {
         const auto& string = value.as<StringObject>();
         if (at >= string.text.size()) return false;
         const size_t size = size_t(decode_utf8(string.text, at).length);
-        out = rt->string(string.text.substr(at, size), string.is_markup);
+        out = rt->string(string.text.substr(at, size));  // a Markup's characters are plain
         at += size;
         rt->step();
         return true;
@@ -163,15 +161,15 @@ Next iterate_backwards(Runtime& runtime, const Value& value) {
 
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step) {
   require_defined(object);
-  const bool can = object.is_string() || object.is_sequence() || object.is(Kind::kRange);
-  if (!can) return runtime.undefined(fmt::format("{} object has no element slice(...)", type_name(object)));
+  if (!object.is_string() && !object.is_sequence() && !object.is(Kind::kRange)) invalid("'{}' object cannot be sliced", type_name(object));
   const Cut c = cut(length_of(object), start, stop, step);
   runtime.step(size_t(c.count));
   if (object.is_string()) return slice_string(runtime, object, c);
   if (object.is(Kind::kRange)) {
     const auto& range = object.as<RangeObject>();
-    const int64_t from = range.start + c.start * range.step, stride = c.count > 1 ? range.step * c.step : range.step;
-    return Value(runtime.heap.make<RangeObject>(0, from, from + c.count * stride, stride, c.count));
+    int64_t step = 0;
+    if (__builtin_mul_overflow(range.step, c.step, &step)) invalid("the step of a range does not fit 64 bits");
+    return Value(runtime.heap.make<RangeObject>(0, range.at(c.start), range.at(c.stop), step, c.count));
   }
   std::vector<Value> items;
   items.reserve(size_t(c.count));

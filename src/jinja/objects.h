@@ -95,6 +95,8 @@ struct DictViewObject : Object {
 struct RangeObject : Object {
   static constexpr Kind kKind = Kind::kRange;
   RangeObject(int64_t start, int64_t stop, int64_t step, int64_t length) : start(start), stop(stop), step(step), length(length) {}
+  // Wraps where the limit of a range would not fit.
+  int64_t at(int64_t i) const { return int64_t(uint64_t(start) + uint64_t(i) * uint64_t(step)); }
   int64_t start, stop, step, length;
 };
 

@@ -33,7 +33,7 @@ Next iterate(Runtime& runtime, const Value& value);
 std::vector<Value> to_vector(Runtime& runtime, const Value& value);
 Next iterate_backwards(Runtime& runtime, const Value& value);
 
-// object[start:stop:step]; parts that are not given are kMissing. Undefined for what cannot be sliced.
+// object[start:stop:step]; parts that are not given are kMissing.
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
 
 [[noreturn]] void fail_undefined(const Value& undefined);

@@ -25,8 +25,8 @@ class PercentFormatter {
       at_ = percent + 1;
       if (percent < text_.size()) conversion();
     }
-    const bool may_be_left = arguments_.is(Kind::kDict) || used_mapping_;
-    if (!may_be_left && next_ < num_arguments()) invalid("not all arguments converted during string formatting");
+    const bool is_mapping_like = !arguments_.is(Kind::kTuple) && !arguments_.is_string() && (has_length(arguments_) && !arguments_.is(Kind::kDictView));
+    if (!is_mapping_like && !used_mapping_ && next_ < num_arguments()) invalid("not all arguments converted during string formatting");
     return out_.take();
   }
 

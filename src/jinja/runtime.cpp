@@ -5,8 +5,8 @@
 namespace headrace::jinja {
 
 void Runtime::step(size_t amount) {
-  steps_ += int64_t(std::min(amount, size_t{kMaxSteps}));
-  if (steps_ > kMaxSteps) invalid("the template runs for more than {} steps", kMaxSteps);
+  if (amount > size_t(max_steps_ - steps_)) invalid("the template runs for more than {} steps", max_steps_);
+  steps_ += int64_t(amount);
 }
 
 void Runtime::Nested::too_deep(int& depth) {

@@ -8,7 +8,6 @@
 namespace headrace::jinja {
 
 // Bounds against hostile templates.
-inline constexpr int64_t kMaxSteps = 50'000'000;
 inline constexpr size_t kMaxMemoryBytes = 256u << 20;
 inline constexpr size_t kMaxTextBytes = 64u << 20;  // of the output and of any one string
 inline constexpr int kMaxDepth = 700;               // nested evaluations, calls and containers
@@ -16,9 +15,9 @@ inline constexpr int64_t kMaxRange = 100'000;       // as the sandbox of jinja2
 
 class Runtime {
  public:
-  explicit Runtime(const std::tm& now) : now(now) {}
+  Runtime(const std::tm& now, int64_t max_steps) : now(now), max_steps_(max_steps) {}
 
-  // Counts work; throws Error past kMaxSteps.
+  // Counts work; throws Error past the limit.
   void step(size_t amount = 1);
   // Alive while one level deeper; throws Error past kMaxDepth.
   class Nested {
@@ -49,6 +48,7 @@ class Runtime {
   int line = 1;  // being evaluated
 
  private:
+  const int64_t max_steps_;
   int64_t steps_ = 0;
   int depth_ = 0;
 };

@@ -51,6 +51,11 @@ struct Evaluator::StatementVisitor {
     text = runtime().string(out.take(), runtime().autoescape);
     return flow;
   }
+  // What a block is replaced by.
+  void write_text(const Value& text) const {
+    if (!text.is_string()) invalid("a filter or call block must give a string, not {}", type_name(text));
+    frame.out.add(text_of(text));
+  }
 
   Flow operator()(const PlainText& s) const {
     frame.out.add(s.text);
@@ -96,14 +101,14 @@ struct Evaluator::StatementVisitor {
   }
   Flow operator()(const CallBlock& s) const {
     const Value caller = make_macro(self, s.caller, frame.scope);
-    self.print(self.call_function(std::get<Call>(s.call->node), s.call->line, frame.scope, &caller), frame.out);
+    write_text(self.call_function(std::get<Call>(s.call->node), s.call->line, frame.scope, &caller));
     return Flow::kNormal;
   }
   Flow operator()(const FilterBlock& s) const {
     Value text;
     const Ref<Scope> scope = self.new_scope(frame.scope);
     const Flow flow = capture(s.body, scope, text);
-    if (flow == Flow::kNormal) self.print(self.apply_filter(std::get<Filter>(s.filter->node), s.filter->line, scope, &text), frame.out);
+    if (flow == Flow::kNormal) write_text(self.apply_filter(std::get<Filter>(s.filter->node), s.filter->line, scope, &text));
     return flow;
   }
   Flow operator()(const With& s) const {

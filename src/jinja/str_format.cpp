@@ -61,7 +61,7 @@ class Formatter {
       if (depth == 0) invalid("format(): max string recursion exceeded");
       spec = format(spec, depth - 1);
     }
-    std::string text = spec.empty() ? to_text(runtime_, value) : format_value(runtime_, value, FormatSpec::parse(spec));
+    std::string text = spec.empty() ? to_text(runtime_, value) : format_value(value, FormatSpec::parse(spec));
     return escapes_ && !is_markup(value) ? escape_html(text) : text;
   }
 

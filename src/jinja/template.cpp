@@ -22,7 +22,7 @@ Template Template::parse(std::string_view source, std::string_view name) {
 
 std::string Template::render(const OrderedJson& context, const RenderOptions& options) const {
   if (!context.is_object()) invalid("{}: the context is {}, wanted an object", name_, context.type_name());
-  Runtime runtime(options.now ? *options.now : local_time());
+  Runtime runtime(options.now ? *options.now : local_time(), options.max_steps);
   try {
     return Evaluator(runtime, *tree_, context).run();
   } catch (const Error& error) {

@@ -5,6 +5,7 @@
 // templates cannot be loaded, and work, memory, nesting and output are bounded (runtime.h) so that a hostile template ends in an error.
 #pragma once
 
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +22,8 @@ struct Tree;
 }
 
 struct RenderOptions {
-  std::optional<std::tm> now;  // what strftime_now sees; the local time if not given. See parse_time() in strftime.h.
+  std::optional<std::tm> now;       // what strftime_now sees; the local time if not given. See parse_time() in strftime.h.
+  int64_t max_steps = 50'000'000;  // of work: expressions, items, 16 bytes of text; a second or a few
 };
 
 // Immutable; may be rendered by several threads at once.

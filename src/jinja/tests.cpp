@@ -32,8 +32,8 @@ bool is_a_string(const Value& v) { return v.is_string(); }
 bool is_mapping(const Value& v) { return v.is(Kind::kDict); }
 bool is_callable(const Value& v) { return v.is(Kind::kFunction) || v.is(Kind::kLoop) || v.is_undefined(); }
 bool is_escaped(const Value& v) { return is_markup(v); }
-bool is_sequence(const Value& v) {
-  return v.is_undefined() ? false : v.is_string() || v.is_sequence() || v.is(Kind::kDict) || v.is(Kind::kRange);
+bool is_sequence(const Value& v) {  // has a length and items
+  return v.is_undefined() || v.is_string() || v.is_sequence() || v.is(Kind::kDict) || v.is(Kind::kRange);
 }
 bool can_iterate(const Value& v) { return is_iterable(v); }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/utf8.h"
+#include "jinja/loop.h"
 #include "jinja/unicode.h"
 
 namespace headrace::jinja {
@@ -149,7 +150,10 @@ void append_repr(Runtime& runtime, Text& out, const Value& value) {
       append_dict(runtime, out, *value.as<NamespaceObject>().attributes);
       return void(out.add(">"));
     case Kind::kFunction: return void(out.add(value.as<FunctionObject>().repr()));
-    case Kind::kLoop: return void(out.add("<LoopContext>"));
+    case Kind::kLoop: {
+      auto& loop = value.as<LoopObject>();
+      return void(out.add(fmt::format("<LoopContext {}/{}>", loop.index0() + 1, loop.length())));
+    }
   }
 }
 

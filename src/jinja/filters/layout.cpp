@@ -52,6 +52,7 @@ Value truncate(Runtime& runtime, const Value& self, const CallArguments& argumen
   const int64_t kept = limit - count_codepoints(end);
   if (kept < 0) invalid("truncate: wanted a length of at least {}, found {}", count_codepoints(end), limit);
   if (leeway < 0) invalid("truncate: the leeway is {}, wanted at least 0", leeway);
+  if (!self.is_string() && length_of(self) - leeway <= limit) return self;
   text_required("truncate", self);
   auto& string = self.as<StringObject>();
   if (length(string) - leeway <= limit) return self;

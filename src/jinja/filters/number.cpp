@@ -24,9 +24,10 @@ std::optional<double> as_float(const Value& value) {
   return std::nullopt;
 }
 
-// int() of a float; nothing for what has no integer of 64 bits.
+// int() of a float; nothing for NaN.
 std::optional<Value> truncated(double d) {
-  if (!(std::fabs(d) < 9.2e18)) return std::nullopt;
+  if (std::isnan(d)) return std::nullopt;
+  if (std::fabs(d) >= 9.2e18) invalid("int: {} does not fit 64 bits", repr(d));
   return Value::integer(int64_t(d));
 }
 
@@ -95,7 +96,7 @@ Value filesizeformat(Runtime& runtime, const Value& self, const CallArguments& a
   const bool binary = p.truth_or(0, false);
   const double base = binary ? 1024 : 1000;
   if (*bytes == 1) return runtime.string("1 Byte");
-  if (*bytes < base) return runtime.string(fmt::format("{:.0f} Bytes", std::trunc(*bytes)));
+  if (*bytes < base) return runtime.string(fmt::format("{:.0f} Bytes", std::trunc(*bytes) + 0.0));
   double unit = base;
   char prefix = 'Y';
   for (const char candidate : std::string_view("KMGTPEZY")) {
