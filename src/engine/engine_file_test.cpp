@@ -1,0 +1,134 @@
+#include "engine/engine_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "engine/linked_weights.h"
+#include "ops/ops.h"
+#include "weights/file_weights.h"
+#include "weights/safetensors.h"
+#include "weights/safetensors_writer.h"
+
+namespace headrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class EngineFile : public ::testing::Test {
+ protected:
+  EngineFile() : folder_(fs::path(testing::TempDir()) / ("engine_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    fs::create_directories(folder_);
+  }
+  ~EngineFile() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  Engine make_engine(std::shared_ptr<const WeightSource> weights) const {
+    Engine engine{.origin = "test", .program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : q8_0[4, 32]\n param %b : f32[4]\n"
+                                                            " %y = linear(%x, %w, %b)\n return %y as \"logits\"\n}", builtin_ops())};
+    engine.kind = "decoder", engine.vocab_size = 4, engine.max_positions = 128;
+    engine.config = {{"model_type", "test"}};
+    auto owner = std::make_shared<std::string>("{\"hello\": 1}");
+    engine.text["tokenizer.json"] = {*owner, owner};
+    engine.weights = std::move(weights);
+    return engine;
+  }
+  static std::shared_ptr<WeightSource> weights() {
+    HostTensor w(DType::kQ8_0, {4, 32}), b(DType::kF32, {4});
+    for (int i = 0; i < 4 * 34; ++i) w.as<uint8_t>()[i] = uint8_t(i * 3);
+    for (int i = 0; i < 4; ++i) b.as<float>()[i] = float(i);
+    return memory_weights({{"w", w}, {"b", b}});
+  }
+  static std::string bytes_of(const Tensor& t) { return {t.as<char>(), size_t(t.bytes())}; }
+
+  template <typename Body>
+  static std::string error_of(Body&& body) {
+    try {
+      body();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(EngineFile, RoundTripsWithWeightsEmbedded) {
+  const Engine engine = make_engine(weights());
+  write_engine(engine, path("a.engine"), WeightsMode::kEmbed);
+  EXPECT_TRUE(is_engine_file(path("a.engine")));
+  const Engine back = read_engine(path("a.engine"));
+  EXPECT_EQ(back.program.to_text(), engine.program.to_text());
+  EXPECT_EQ(back.config, engine.config);
+  EXPECT_EQ(back.max_positions, 128);
+  EXPECT_EQ(back.text.at("tokenizer.json").bytes, "{\"hello\": 1}");
+  for (const char* name : {"w", "b"}) {
+    EXPECT_EQ(back.weights->find(name)->dtype, engine.weights->find(name)->dtype);
+    EXPECT_EQ(bytes_of(back.weights->read(name)), bytes_of(engine.weights->read(name))) << name;
+  }
+  EXPECT_TRUE(SafetensorsFile::open(path("a.engine")).find("b")) << "any safetensors reader finds the weights";
+}
+
+TEST_F(EngineFile, WithoutWeightsItIsSmallAndSaysSo) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kNone);
+  EXPECT_EQ(read_engine(path("a.engine")).weights, nullptr);
+}
+
+TEST_F(EngineFile, LinkedWeightsAreReadInPlaceAndAChangedFileIsNoticed) {
+  HostTensor w(DType::kF32, {4, 32}), b(DType::kF32, {4});
+  for (int i = 0; i < 128; ++i) w.as<float>()[i] = float(i);
+  write_safetensors(path("model.safetensors"), {{"w", w.view()}, {"b", b.view()}});
+  Engine engine = make_engine(folder_weights(folder_.string()));
+  engine.program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : f32[4, 32]\n %y = linear(%x, %w)\n return %y\n}", builtin_ops());
+  write_engine(engine, path("a.engine"), WeightsMode::kLink);
+  EXPECT_EQ(bytes_of(read_engine(path("a.engine")).weights->read("w")), bytes_of(w.view()));
+  fs::create_directories(folder_ / "moved");
+  fs::rename(path("a.engine"), path("moved/a.engine"));
+  fs::rename(path("model.safetensors"), path("moved/model.safetensors"));
+  EXPECT_EQ(bytes_of(read_engine(path("moved/a.engine")).weights->read("w")), bytes_of(w.view())) << "both moved together";
+  w.as<float>()[3] = -1;
+  write_safetensors(path("moved/model.safetensors"), {{"w", w.view()}, {"b", b.view()}});
+  EXPECT_NE(error_of([&] { read_engine(path("moved/a.engine")); }).find("not the file that the engine was built from"), std::string::npos);
+  fs::remove(path("moved/model.safetensors"));
+  EXPECT_NE(error_of([&] { read_engine(path("moved/a.engine")); }).find("is gone"), std::string::npos);
+}
+
+TEST_F(EngineFile, WeightsFromMemoryCannotBeLinkedAndNothingIsLeftBehind) {
+  EXPECT_NE(error_of([&] { write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kLink); }).find("cannot be linked"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
+  std::string bytes(fs::file_size(path("a.engine")), '\0');
+  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  const auto reads = [&](const std::string& content) {
+    std::ofstream(path("b.engine"), std::ios::binary | std::ios::trunc) << content;
+    const std::string error = error_of([&] { read_engine(path("b.engine")); });
+    return error == "no error";
+  };
+  EXPECT_TRUE(reads(bytes));
+  for (size_t cut : {size_t{0}, size_t{7}, size_t{100}, bytes.size() - 1}) EXPECT_FALSE(reads(bytes.substr(0, cut))) << cut;
+  const size_t header = 8 + size_t(*reinterpret_cast<const uint64_t*>(bytes.data()));
+  int refused = 0;
+  for (size_t at = 8; at < header; at += 7) {  // any error will do, but no crash
+    std::string broken = bytes;
+    broken[at] = char(broken[at] ^ 1);
+    refused += !reads(broken);
+  }
+  EXPECT_GT(refused, 10);
+}
+
+TEST_F(EngineFile, ALaterFormatIsRefusedByName) {
+  write_safetensors(path("a.engine"), {}, {{"headrace.format", "999"}, {"headrace.version", "9.0"}});
+  const std::string error = error_of([&] { read_engine(path("a.engine")); });
+  EXPECT_NE(error.find("format 999"), std::string::npos) << error;
+  EXPECT_NE(error.find("9.0"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace headrace

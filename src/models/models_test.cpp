@@ -1,0 +1,89 @@
+#include "models/models.h"
+
+#include <gtest/gtest.h>
+
+#include "core/json.h"
+#include "headrace/build.h"
+#include "ops/ops.h"
+
+namespace headrace {
+namespace {
+
+Json tiny(const std::string& type) {
+  if (type == "gpt2") return {{"model_type", type}, {"vocab_size", 50}, {"n_embd", 16}, {"n_layer", 2}, {"n_head", 2}, {"n_positions", 32}};
+  Json c = {{"model_type", type}, {"vocab_size", 50}, {"hidden_size", 16}, {"intermediate_size", 24}, {"num_hidden_layers", 2},
+            {"num_attention_heads", 4}, {"max_position_embeddings", 64}};
+  if (type != "bert") c["num_key_value_heads"] = 2;
+  return c;
+}
+
+Graph build(const Json& config) {
+  Graph graph(builtin_ops());
+  find_model_family(config).build(nn::Scope(graph), config);
+  graph.verify();
+  return graph;
+}
+
+std::string error_of(const Json& config) {
+  try {
+    build(config);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Models, EveryFamilyBuildsCompilesAndPrints) {
+  for (const ModelFamily& family : model_families()) {
+    SCOPED_TRACE(family.model_type);
+    Graph graph = build(tiny(std::string(family.model_type)));
+    compile(graph, {.kv_cache = family.model_type != "bert"});
+    EXPECT_EQ(Graph::parse(graph.to_text(), builtin_ops()).to_text(), graph.to_text());
+  }
+}
+
+TEST(Models, ACompiledLlamaLayerHasSixNodes) {
+  const auto nodes_of = [](int layers) {
+    Json config = tiny("llama");
+    config["num_hidden_layers"] = layers;
+    Graph graph = build(config);
+    compile(graph, {.kv_cache = true});
+    int views = 0;
+    for (const Node* n : graph.nodes()) views += n->op().name == "slice";
+    return graph.num_nodes() - views;
+  };
+  EXPECT_EQ(nodes_of(5) - nodes_of(4), 6) << "qkv, its post-processing, attention, output, gate and up, down";
+}
+
+TEST(Models, ASlidingWindowReachesTheLayersThatHaveOne) {
+  Json config = tiny("qwen2");
+  config["use_sliding_window"] = true, config["sliding_window"] = 8, config["max_window_layers"] = 1;
+  const std::string text = build(config).to_text();
+  EXPECT_NE(text.find("window=8"), std::string::npos);
+  EXPECT_EQ(text.find("window=8"), text.rfind("window=8")) << "the second layer only";
+  config["use_sliding_window"] = false;
+  EXPECT_EQ(build(config).to_text().find("window="), std::string::npos);
+}
+
+TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
+  EXPECT_NE(error_of({{"model_type", "no-such"}}).find("it knows bert, gpt2, llama"), std::string::npos);
+  EXPECT_NE(error_of(Json::object()).find("model_type"), std::string::npos);
+  const auto with = [](const char* key, Json value) {
+    Json c = tiny("llama");
+    c[key] = std::move(value);
+    return error_of(c);
+  };
+  EXPECT_NE(with("hidden_size", nullptr).find("hidden_size"), std::string::npos);
+  EXPECT_NE(with("hidden_size", "many").find("hidden_size"), std::string::npos);
+  EXPECT_NE(with("hidden_size", -5).find("hidden_size"), std::string::npos);
+  EXPECT_NE(with("hidden_size", 1e30).find("hidden_size"), std::string::npos);
+  EXPECT_NE(with("num_key_value_heads", 3).find("share 3"), std::string::npos);
+  EXPECT_NE(with("num_attention_heads", 6).find("6"), std::string::npos);
+  EXPECT_NE(with("hidden_act", "mish").find("mish"), std::string::npos);
+  EXPECT_NE(with("rope_scaling", Json{{"rope_type", "warp"}}).find("warp"), std::string::npos);
+  EXPECT_NE(with("rope_scaling", Json{{"rope_type", "llama3"}}).find("factor"), std::string::npos);
+  EXPECT_NE(with("rope_theta", -1).find("theta"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headrace

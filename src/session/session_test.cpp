@@ -1,0 +1,69 @@
+#include "headrace/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "headrace/nn.h"
+#include "ops/ops.h"
+#include "weights/weight_source.h"
+
+namespace headrace {
+namespace {
+
+// An MLP as a user would write it, with symbolic batch.
+Graph mlp() {
+  Graph graph(builtin_ops(), "mlp");
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("batch"), 4}});
+  const nn::Scope root(graph);
+  const Value hidden = relu(nn::linear(root / "fc1", x, 8, {.bias = true}));
+  graph.mark_output(hidden, "hidden");
+  graph.mark_output(softmax(nn::linear(root / "fc2", hidden, 3, {.bias = true}), -1), "probabilities");
+  return graph;
+}
+
+std::map<std::string, HostTensor> mlp_weights() {
+  std::map<std::string, HostTensor> weights;
+  const auto fill = [&](const char* name, const Sizes& sizes) {
+    HostTensor t(DType::kF32, sizes);
+    for (int64_t i = 0; i < sizes.numel(); ++i) t.as<float>()[i] = float((i * 7) % 11 - 5) / 10;
+    weights[name] = std::move(t);
+  };
+  fill("fc1.weight", {8, 4}), fill("fc1.bias", {8}), fill("fc2.weight", {3, 8}), fill("fc2.bias", {3});
+  return weights;
+}
+
+TEST(Session, AnyNetworkRunsWithAnyBatch) {
+  Session compiled(mlp(), memory_weights(mlp_weights()), {.num_threads = 2, .exact = true});
+  Session plain(mlp(), memory_weights(mlp_weights()), {.num_threads = 1, .exact = true, .compile = false});
+  for (int batch : {1, 3, 17}) {
+    HostTensor x(DType::kF32, {batch, 4});
+    for (int i = 0; i < batch * 4; ++i) x.as<float>()[i] = float(i % 5) - 2;
+    auto a = compiled.run({{"x", x}}), b = plain.run({{"x", x}});
+    ASSERT_EQ(a.at("probabilities").view().sizes, (Sizes{batch, 3}));
+    for (int i = 0; i < batch * 3; ++i) ASSERT_NEAR(a["probabilities"].as<float>()[i], b["probabilities"].as<float>()[i], 1e-6);
+    for (int r = 0; r < batch; ++r) {
+      float sum = 0;
+      for (int i = 0; i < 3; ++i) sum += a["probabilities"].as<float>()[r * 3 + i];
+      ASSERT_NEAR(sum, 1, 1e-6);
+    }
+    ASSERT_EQ(a.at("hidden").view().sizes, (Sizes{batch, 8})) << "a marked inner value comes back too";
+  }
+  EXPECT_LT(compiled.program().num_nodes(), plain.program().num_nodes());
+}
+
+TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {
+  auto weights = mlp_weights();
+  weights.erase("fc1.bias");
+  weights["fc2.weight"] = HostTensor(DType::kF32, {3, 9});
+  try {
+    Session session(mlp(), memory_weights(weights));
+    FAIL();
+  } catch (const Error& e) {
+    const std::string message = e.what();
+    EXPECT_NE(message.find("fc1.bias"), std::string::npos) << message;
+    EXPECT_NE(message.find("fc2.weight"), std::string::npos) << message;
+  }
+  EXPECT_THROW(Session(mlp(), nullptr), Error);
+}
+
+}  // namespace
+}  // namespace headrace

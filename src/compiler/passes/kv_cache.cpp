@@ -39,7 +39,7 @@ namespace {
 struct Rotated {
   Node* rope = nullptr;
   Value x, table, norm_weight;
-  float eps = 0;
+  float eps = QkvPost{}.eps;
   std::vector<Node*> absorbed;  // readers before producers
 
   static std::optional<Rotated> from(Value value, int64_t head_dim) {

@@ -1,0 +1,169 @@
+// Passes as text: what goes in, what comes out, and what they must leave alone.
+#include "compiler/passes/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/ops.h"
+
+namespace headrace {
+namespace {
+
+constexpr char kLeaves[] = R"(
+  input %x : f32[tokens, 8]
+  input %r : f32[tokens, 8]
+  param %w : f32[8, 8]
+  param %v : bf16[8, 8]
+  param %u : f32[8, 8]
+  param %b : f32[8]
+  param %n : f32[8]
+)";
+
+Graph parse(const std::string& body) {
+  return Graph::parse("graph g {" + std::string(kLeaves) + body + "\n}", builtin_ops());
+}
+
+// The nodes of the graph as text, one a line, leaves left out.
+std::string nodes(const Graph& graph) {
+  std::string out, text = graph.clone().to_text();  // a clone counts nameless values from 0
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    if (line.find(" = ") != std::string::npos && line.find("const ") == std::string::npos) out += line.substr(2, line.rfind(" : ") - 2) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string after(void (*pass)(Graph&, const CompileOptions&), const std::string& body, const CompileOptions& options = {}) {
+  Graph graph = parse(body);
+  pass(graph, options);
+  graph.verify();
+  return nodes(graph);
+}
+
+bool changes(void (*pass)(Graph&, const CompileOptions&), const std::string& body) { return after(pass, body) != nodes(parse(body)); }
+
+TEST(Canonicalize, EqualNodesBecomeOne) {
+  EXPECT_EQ(after(canonicalize, "%a = silu(%x)\n %c = silu(%x)\n %y = add(%a, %c)\n return %y"), "%a = silu(%x)\n%y = add(%a, %a)\n");
+}
+
+TEST(Canonicalize, NodesWithOtherAttributesStayTwo) {
+  EXPECT_FALSE(changes(canonicalize, "%a = gelu(%x)\n %c = gelu(%x) {tanh=true}\n %y = add(%a, %c)\n return %y"));
+}
+
+TEST(Canonicalize, WeightExpressionsMoveToTheFront) {
+  EXPECT_EQ(after(canonicalize, "%a = silu(%x)\n %t = permute(%w) {axes=[1, 0]}\n %y = linear(%a, %t)\n return %y"),
+            "%0 = permute(%w) {axes=[1, 0]}\n%a = silu(%x)\n%y = linear(%a, %0)\n");
+}
+
+TEST(Canonicalize, ViewsOfViewsBecomeOneAndIdleOnesGo) {
+  EXPECT_EQ(after(canonicalize, "%a = view(%x) {shape=[tokens, 2, 4]}\n %c = view(%a) {shape=[4*tokens, 2]}\n %d = silu(%c)\n return %d"),
+            "%c = view(%x) {shape=[4*tokens, 2]}\n%d = silu(%c)\n");
+  EXPECT_EQ(after(canonicalize, "%a = view(%x) {shape=[tokens, 8]}\n %d = silu(%a)\n return %d"), "%d = silu(%x)\n");
+}
+
+TEST(FuseGatedMlp, TakesEitherOrderOfTheFactors) {
+  const std::string fused = "fused_linear(%x, %w, %u) {num_weights=2, activation=silu, gated=true}";
+  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y").find(fused), std::string::npos);
+  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%p, %s)\n return %y").find(fused), std::string::npos);
+}
+
+TEST(FuseGatedMlp, LeavesAlone) {
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%r, %u)\n %y = mul(%s, %p)\n return %y")) << "another input";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y, %s")) << "a marked value";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n %z = add(%y, %p)\n return %z"))
+      << "another reader of up";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u, %b)\n %y = mul(%s, %p)\n return %y")) << "one bias only";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = tanh(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y")) << "tanh is no gate";
+}
+
+TEST(MergeLinears, ParallelOnesOfAnyWeightTypesBecomeOneAndSlices) {
+  EXPECT_EQ(after(merge_linears, "%q = linear(%x, %w)\n %k = linear(%x, %v)\n %y = add(%q, %k)\n return %y"),
+            "%0 = fused_linear(%x, %w, %v) {num_weights=2}\n%1 = slice(%0) {axis=-1, end=8}\n%2 = slice(%0) {axis=-1, begin=8, end=16}\n%y = add(%1, %2)\n");
+}
+
+TEST(MergeLinears, LeavesAlone) {
+  EXPECT_FALSE(changes(merge_linears, "%q = linear(%x, %w)\n %k = linear(%r, %v)\n %y = add(%q, %k)\n return %y")) << "other inputs";
+  EXPECT_FALSE(changes(merge_linears, "%q = linear(%x, %w, %b)\n %k = linear(%x, %v)\n %y = add(%q, %k)\n return %y")) << "one has a bias";
+}
+
+TEST(FuseLinear, TakesInNormBiasActivationAndResidual) {
+  EXPECT_EQ(after(fuse_linear, "%h = rms_norm(%x, %n) {eps=0.5}\n %l = linear(%h, %w)\n %m = add(%l, %b)\n %s = gelu(%m) {tanh=true}\n %y = add(%r, %s)\n return %y"),
+            "%0 = fused_linear(%x, %n, %w, %b, %r) {norm=rms, eps=0.5, bias=true, activation=gelu_tanh, residual=true}\n");
+}
+
+TEST(FuseLinear, LeavesAlone) {
+  EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %r)\n return %y, %l")) << "a marked product";
+  EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %l)\n return %y")) << "a sum with itself";
+  EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l, %h")) << "a marked norm";
+  EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %k = silu(%h)\n return %l, %k")) << "another reader of the norm";
+
+}
+
+TEST(FuseAddNorm, TheSumSurvivesForOtherReadersAndAsAnOutput) {
+  EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = rms_norm(%s, %n)\n return %y, %s"), "%0, %1 = add_rms_norm(%x, %r, %n)\n");
+  EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = layer_norm(%s, %n, %b) {eps=0.5}\n return %y"), "%0, %1 = add_layer_norm(%x, %r, %n, %b) {eps=0.5}\n");
+  EXPECT_FALSE(changes(fuse_add_norm, "%s = add(%x, %b)\n %y = rms_norm(%s, %n)\n return %y")) << "a broadcast sum";
+}
+
+constexpr char kAttention[] = R"(
+  input %o : i32[sequences+1]
+  input %p : i32[tokens]
+  param %f : f32[2]
+  %t = rope_table(%p, %f)
+  %q = rope(%x, %t) {head_dim=4}
+  %k = rope(%r, %t) {head_dim=4}
+  %y = attention(%q, %k, %x, %o) {heads=2, kv_heads=2, head_dim=4}
+  return %y)";
+
+TEST(UseKvCache, CausalAttentionReadsAndWritesAState) {
+  Graph graph = parse(kAttention);
+  use_kv_cache(graph, {.kv_cache = true});
+  graph.verify();
+  EXPECT_NE(nodes(graph).find("kv_write(%kv.0, %k, %x, %slots)"), std::string::npos) << nodes(graph);
+  EXPECT_NE(nodes(graph).find("paged_attention(%q,"), std::string::npos);
+  EXPECT_TRUE(graph.find(Leaf::kState, "kv.0"));
+  fuse_qkv_post(graph, {});
+  graph.verify();
+  EXPECT_NE(nodes(graph).find("qkv_post(%kv.0, %x, %r, %x, %t, %slots) {heads=2, kv_heads=2, head_dim=4}"), std::string::npos) << nodes(graph);
+  EXPECT_EQ(nodes(graph).find("= rope("), std::string::npos);
+}
+
+TEST(UseKvCache, LeavesEncodersAndUncachedRunsAlone) {
+  EXPECT_FALSE(changes(use_kv_cache, kAttention)) << "no cache was asked for";
+  std::string body = kAttention;
+  body.replace(body.find("head_dim=4}\n  return"), 11, "head_dim=4, causal=false}");
+  Graph graph = parse(body);
+  const std::string before = nodes(graph);
+  use_kv_cache(graph, {.kv_cache = true});
+  EXPECT_EQ(nodes(graph), before);
+}
+
+TEST(Compile, MarkedValuesSurviveEveryPass) {
+  Graph graph = parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y, %s as \"inner\", %h as \"norm\"");
+  compile(graph);
+  ASSERT_EQ(graph.outputs().size(), 3u);
+  EXPECT_EQ(graph.outputs()[1].name, "inner");
+  EXPECT_NE(nodes(graph).find("rms_norm"), std::string::npos) << "the norm is an output and so no part of a linear";
+}
+
+TEST(Compile, PassesCanBeSkippedByNameAndUnknownNamesAreErrors) {
+  const std::string body = "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l";
+  Graph graph = parse(body);
+  std::vector<std::string> seen;
+  compile(graph, {.skip_passes = {"fuse-linear"}, .observer = [&](const std::string& pass, const Graph&, double) { seen.push_back(pass); }});
+  EXPECT_EQ(nodes(graph), nodes(parse(body)));
+  EXPECT_EQ(seen.size() + 1, pass_names().size());
+  EXPECT_THROW(compile(graph, {.skip_passes = {"no-such-pass"}}), Error);
+}
+
+TEST(Compile, CompilingTwiceChangesNothingMore) {
+  Graph graph = parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y");
+  compile(graph);
+  const std::string once = graph.to_text();
+  compile(graph);
+  EXPECT_EQ(graph.to_text(), once);
+}
+
+}  // namespace
+}  // namespace headrace
