@@ -56,19 +56,6 @@ Finder find_characters(bool (*is_member)(uint32_t)) {
   };
 }
 
-Finder invert(Finder finder) {
-  return [finder = std::move(finder)](std::string_view text, std::vector<Match>& matches) {
-    std::vector<Match> others;
-    finder(text, others);
-    size_t from = 0;
-    for (const Match& match : others) {
-      if (match.begin > from) matches.push_back({from, match.begin});
-      from = match.end;
-    }
-    if (from < text.size()) matches.push_back({from, text.size()});
-  };
-}
-
 // starts holds where each digit of the run begins, and the run's end.
 Finder find_digit_groups() {
   return [](std::string_view text, std::vector<Match>& matches) {

@@ -93,8 +93,8 @@ size_t total_size(const PieceList& list) {
 
 }  // namespace
 
-PreTokenizer split(Finder finder, SplitBehavior behavior) {
-  return [finder = std::move(finder), behavior](PieceList& list) {
+PreTokenizer split(Finder finder, SplitBehavior behavior, SplitOn on) {
+  return [finder = std::move(finder), behavior, on](PieceList& list) {
     std::vector<Piece> cut;
     cut.reserve(list.pieces.size());
     std::vector<Match> matches;
@@ -104,6 +104,8 @@ PreTokenizer split(Finder finder, SplitBehavior behavior) {
       spans.clear();
       finder(piece.text, matches);
       cover(piece.text, matches, spans);
+      if (on == SplitOn::kGaps)
+        for (Span& span : spans) span.is_match = !span.is_match;
       join(spans, behavior);
       for (const Span& span : spans)
         if (span.end > span.begin) cut.push_back({piece.text.substr(span.begin, span.end - span.begin), piece.at_start && span.begin == 0});

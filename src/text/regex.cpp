@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-constexpr uint32_t kMatchLimit = 200'000'000;     // backtracking steps of one match
+constexpr uint32_t kMatchLimit = 50'000'000;     // backtracking steps of one match
 constexpr uint32_t kHeapLimitKib = 256 * 1024;    // of one match without JIT
 constexpr size_t kLargeJitStack = 256u << 20;     // reserved, not touched, when the small stack does not do
 

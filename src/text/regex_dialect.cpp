@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxClassDepth = 16;
 constexpr std::string_view kSpaces = R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-constexpr std::string_view kWords = R"(\p{L}\p{M}\p{Nd}\p{Pc})";
+constexpr std::string_view kWords = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
 
 class Translator {
  public:

@@ -89,8 +89,8 @@ void parse_one_normalizer(const Json& json, const std::string& type, std::vector
 PreTokenizer parse_split(const Json& json) {
   const Pattern pattern = parse_pattern(json);
   Finder finder = pattern.is_regex ? find_pattern(pattern.text, kWhere) : find_text(pattern.text);
-  if (find_or<bool>(json, "invert", false, kWhere)) finder = invert(std::move(finder));
-  return split(std::move(finder), parse_behavior(json, "Isolated"));
+  const bool inverted = find_or<bool>(json, "invert", false, kWhere);
+  return split(std::move(finder), parse_behavior(json, "Isolated"), inverted ? SplitOn::kGaps : SplitOn::kMatches);
 }
 
 // Also decoders and older files, which say add_prefix_space instead of a scheme.
@@ -116,7 +116,9 @@ void parse_one_pre_tokenizer(const Json& json, const std::string& type, std::vec
   }
   if (type == "Split") return out.push_back(parse_split(json));
   if (type == "Metaspace") return out.push_back(metaspace(parse_metaspace(json)));
-  if (type == "Whitespace") return out.push_back(split(invert(find_regex(Regex(R"(\w+|[^\w\s]+)", kWhere))), SplitBehavior::kRemoved));
+  if (type == "Whitespace") {
+    return out.push_back(split(find_regex(Regex(R"([\w\x{200c}\x{200d}]+|[^\w\x{200c}\x{200d}\s]+)", kWhere)), SplitBehavior::kRemoved, SplitOn::kGaps));
+  }
   if (type == "WhitespaceSplit") return out.push_back(split(find_characters(is_whitespace), SplitBehavior::kRemoved));
   if (type == "Punctuation") return out.push_back(split(find_characters(is_punctuation), parse_behavior(json, "Isolated")));
   if (type == "Digits") {

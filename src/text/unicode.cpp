@@ -45,7 +45,9 @@ bool is_decimal(uint32_t c) { return c < 0x80 ? c >= '0' && c <= '9' : category(
 
 bool is_word(uint32_t c) {
   const auto kind = category(c);
-  return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_ND) || kind == UTF8PROC_CATEGORY_PC;
+  const bool circled_letter = (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f189);
+  return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) || kind == UTF8PROC_CATEGORY_PC || circled_letter || c == 0x200c ||
+         c == 0x200d;
 }
 
 bool is_mark(uint32_t c) {

@@ -13,7 +13,7 @@ bool is_punctuation(uint32_t c);       // P*, and every ASCII sign that is neith
 bool is_symbol(uint32_t c);            // S*
 bool is_numeric(uint32_t c);           // N*
 bool is_decimal(uint32_t c);           // Nd
-bool is_word(uint32_t c);              // L*, M*, Nd, Pc: \w
+bool is_word(uint32_t c);              // letters and their like, M*, Nd, Pc, joiners: \w
 bool is_mark(uint32_t c);              // M*
 bool is_nonspacing_mark(uint32_t c);   // Mn
 bool is_chinese(uint32_t c);           // BERT's list of CJK ideographs

@@ -1,0 +1,196 @@
+// The small parts on their own: normal forms, patterns, pre-tokenizers, charsmaps, hostile files.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "core/error.h"
+#include "text/byte_trie.h"
+#include "text/charsmap.h"
+#include "text/normal_form.h"
+#include "text/pre_tokenizer.h"
+#include "text/pre_tokenizer_names.h"
+#include "text/regex.h"
+#include "text/test_cases.h"
+#include "text/tokenizer_json.h"
+#include "text/unicode.h"
+#include "text/vocabulary.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> cut(const PreTokenizer& pre_tokenizer, std::string_view text) {
+  PieceList list;
+  list.pieces.push_back({text, true});
+  pre_tokenizer(list);
+  std::vector<std::string> pieces;
+  for (const Piece& piece : list.pieces) pieces.emplace_back(piece.text);
+  return pieces;
+}
+
+TEST(NormalForm, ComposesAndOrdersMarks) {
+  EXPECT_EQ(normalize("e\u0301\u0323", NormalForm::kNfc), "\u1eb9\u0301");
+  EXPECT_EQ(normalize("\u1e69", NormalForm::kNfd), "s\u0323\u0307");
+  EXPECT_EQ(normalize("\u1100\u1161\u11a8", NormalForm::kNfc), "각");
+  EXPECT_EQ(normalize("ﬁ①", NormalForm::kNfkc), "fi1");
+  EXPECT_EQ(normalize("\u0958", NormalForm::kNfc), "\u0915\u093c");  // excluded from composition
+}
+
+TEST(NormalForm, OrdersLongRunsLikeShortOnes) {
+  std::string text = "a";
+  for (int i = 0; i < 50; ++i) text += "\u0301\u0323";
+  std::string expected = "a";
+  for (int i = 0; i < 50; ++i) expected += "\u0323";
+  for (int i = 0; i < 50; ++i) expected += "\u0301";
+  EXPECT_EQ(normalize(text, NormalForm::kNfd), expected);
+}
+
+TEST(Regex, SpeaksTheOtherDialect) {
+  EXPECT_EQ(translate_regex(R"([a[bc]])", "test"), "[abc]");
+  EXPECT_EQ(translate_regex(R"([\p{L}&&[^\p{Han}]]+)", "test"), R"((?:(?=[^\p{Han}])[\p{L}])+)");
+  EXPECT_EQ(translate_regex(R"((?m:a.))", "test"), "(?s:a.)");
+  std::vector<Match> matches;
+  Regex(R"(\h+)", "test").find_all("xyfa0z", matches);
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0].begin, 2u);
+  EXPECT_EQ(matches[0].end, 5u);
+}
+
+TEST(Regex, ReportsPatternsThatDoNotCompileAndMatchesThatGiveUp) {
+  EXPECT_THROW(Regex("(", "test"), Error);
+  EXPECT_THROW(Regex("[a", "test"), Error);
+  EXPECT_THROW(Regex("a\\", "test"), Error);
+  std::vector<Match> matches;
+  EXPECT_THROW(Regex("(a+)+$", "test").find_all(std::string(64, 'a') + "b", matches), Error);
+}
+
+TEST(PreTokenizer, SplitsInEveryWay) {
+  const auto behave = [](SplitBehavior behavior, SplitOn on = SplitOn::kMatches) { return cut(split(find_text("-"), behavior, on), "a--b-"); };
+  EXPECT_THAT(behave(SplitBehavior::kIsolated), ElementsAre("a", "-", "-", "b", "-"));
+  EXPECT_THAT(behave(SplitBehavior::kRemoved), ElementsAre("a", "b"));
+  EXPECT_THAT(behave(SplitBehavior::kContiguous), ElementsAre("a", "--", "b", "-"));
+  EXPECT_THAT(behave(SplitBehavior::kMergedWithPrevious), ElementsAre("a-", "-", "b-"));
+  EXPECT_THAT(behave(SplitBehavior::kMergedWithNext), ElementsAre("a", "-", "-b", "-"));
+  EXPECT_THAT(behave(SplitBehavior::kRemoved, SplitOn::kGaps), ElementsAre("-", "-", "-"));
+}
+
+TEST(PreTokenizer, GroupsDigitsFromTheRight) {
+  EXPECT_THAT(cut(split(find_digit_groups(), SplitBehavior::kIsolated), "1234567 89a12"), ElementsAre("1", "234", "567", " 89a", "12"));
+  EXPECT_THAT(cut(split(find_digit_group_starts(), SplitBehavior::kIsolated), "12345"), ElementsAre("12", "345"));
+  EXPECT_THAT(cut(split(find_trailing_whitespace(), SplitBehavior::kIsolated), "a  b \n c  "), ElementsAre("a  b", " ", "\n c", "  "));
+}
+
+TEST(PreTokenizer, FindsByHandWhatThePatternsFind) {
+  const std::pair<Finder, std::string> pairs[] = {{find_digit_groups(), R"((?:)\d{1,3}(?=(?:\d{3})*\b))"},
+                                                  {find_digit_group_starts(), R"((?:)(?=(\d{3})+(?!\d)))"},
+                                                  {find_trailing_whitespace(), R"((?:)\s+$)"}};
+  for (const auto& [by_hand, pattern] : pairs) {
+    const Regex regex(pattern, "test");
+    uint32_t state = 1;
+    for (int round = 0; round < 2000; ++round) {
+      std::string text;
+      for (int i = 0; i < 12; ++i) text += "1 2\na3 ٣"[(state = state * 1664525 + 1013904223) >> 24 & 7];
+      if (!is_ascii(text)) continue;
+      std::vector<Match> expected, found;
+      regex.find_all(text, expected);
+      by_hand(text, found);
+      ASSERT_EQ(found.size(), expected.size()) << pattern << printable(text);
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].begin, expected[i].begin) << pattern << printable(text);
+        EXPECT_EQ(found[i].end, expected[i].end) << pattern << printable(text);
+      }
+    }
+  }
+}
+
+TEST(PreTokenizer, EveryNameOfATableCompiles) {
+  int count = 0;
+  for (const char* name : {"default", "gpt-2", "llama-bpe", "minicpm5", "jais-2", "qwen2", "qwen35", "ufakzeka", "laguna", "starcoder", "falcon",
+                           "deepseek-llm", "deepseek-coder", "deepseek-v3", "spark2_5", "youtu", "bloom", "viking", "tekken", "chameleon", "gpt-4o",
+                           "tiny_aya", "kimi-k2", "superbpe", "bailingmoe", "seed-coder", "afmoe", "exaone-moe", "gemma4", "glm4"}) {
+    const auto named = find_gguf_pre_tokenizer(name);
+    ASSERT_TRUE(named) << name;
+    for (const std::string_view pattern : named->patterns) {
+      const auto pieces = cut(split(find_pattern(std::string(pattern), name), SplitBehavior::kIsolated), "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;");
+      std::string joined;
+      for (const std::string& piece : pieces) joined += piece;
+      EXPECT_EQ(joined, "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;") << name;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 40);
+  EXPECT_FALSE(find_gguf_pre_tokenizer("no such name"));
+}
+
+TEST(PreTokenizer, ConstrainsScriptsByIntersection) {
+  const auto kimi = find_gguf_pre_tokenizer("kimi-k2");
+  EXPECT_THAT(cut(split(find_pattern(std::string(kimi->patterns[0]), "kimi"), SplitBehavior::kIsolated), "abc你好def's 12345"),
+              ElementsAre("abc", "你好", "def's", " ", "123", "45"));
+}
+
+// Three units: the root's child for 'a' (0x61) with a value, which is 0.
+TEST(Charsmap, RefusesSizesThatDoNotFitAndIgnoresWildOffsets) {
+  EXPECT_THROW(Charsmap("abc", "test"), Error);
+  EXPECT_THROW(Charsmap(std::string_view("\xff\xff\xff\x7f....", 8), "test"), Error);
+  std::string wild(4 + 4 * 256, '\xff');
+  const uint32_t size = 4 * 256;
+  std::memcpy(wild.data(), &size, 4);
+  EXPECT_EQ(Charsmap(wild, "test").normalize("abc é"), "abc é");
+}
+
+TEST(ByteTrie, FindsTheLongestPrefix) {
+  ByteTrie trie;
+  for (const auto& [key, value] : std::vector<std::pair<std::string, int>>{{"a", 1}, {"abc", 2}, {"abcdef", 3}}) trie.insert(key, value);
+  EXPECT_EQ(trie.longest_prefix("abcde")->value, 2);
+  EXPECT_EQ(trie.longest_prefix("ab")->length, 1u);
+  EXPECT_FALSE(trie.longest_prefix("b"));
+}
+
+TEST(Vocabulary, HoldsGapsButNoAbsurdIds) {
+  Vocabulary vocabulary;
+  vocabulary.set(5, "five");
+  EXPECT_EQ(vocabulary.size(), 6);
+  EXPECT_FALSE(vocabulary.has(2));
+  EXPECT_EQ(vocabulary.find("five"), 5);
+  EXPECT_THROW(vocabulary.set(INT32_MAX, "x"), Error);
+  EXPECT_THROW(vocabulary.set(-1, "x"), Error);
+}
+
+TEST(TokenizerJson, RefusesBadFilesWithAReason) {
+  const auto reason = [](std::string_view text) -> std::string {
+    try {
+      parse_tokenizer_json(text);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(reason(""), HasSubstr("not valid JSON"));
+  EXPECT_THAT(reason("[]"), HasSubstr("wanted a JSON object"));
+  EXPECT_THAT(reason("{}"), HasSubstr("'model' is missing"));
+  EXPECT_THAT(reason(std::string(100000, '[')), HasSubstr("nested deeper"));
+  EXPECT_THAT(reason(R"({"model": {"type": "Magic", "vocab": {"a": 0}}})"), HasSubstr("Magic"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 4294967296}}})"), HasSubstr("model.vocab"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 99999999}}})"), HasSubstr("99999999"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": [1]}}})"), HasSubstr("an array"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b c"]}})"), HasSubstr("a b c"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})"), HasSubstr("not in the vocabulary"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}})"), HasSubstr("no pair"));
+  EXPECT_THAT(reason(R"({"model": {"type": "Unigram", "vocab": [["a", -1]], "unk_id": 7}})"), HasSubstr("unk_id is 7"));
+  EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Odd"}})"), HasSubstr("Odd"));
+}
+
+TEST(SentencePieceFile, RefusesDamagedFiles) {
+  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  std::string& bytes = assets.files["tokenizer.model"];
+  const std::string whole = bytes;
+  for (size_t size : {size_t{1}, size_t{3}, whole.size() / 2 + 1, whole.size() - 1}) {
+    bytes = whole.substr(0, size);
+    EXPECT_THROW(load_tokenizer(assets), Error) << size;
+  }
+}
+
+}  // namespace
+}  // namespace headrace

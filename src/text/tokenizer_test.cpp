@@ -1,0 +1,206 @@
+#include "text/tokenizer.h"
+
+#include <gmock/gmock.h>
+
+#include "core/utf8.h"
+#include "text/detokenizer.h"
+#include "text/gguf_vocabulary.h"
+#include "text/test_cases.h"
+
+namespace headrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Ids = std::vector<int32_t>;
+
+constexpr const char* kVocabularies[] = {"byte_level", "byte_fallback", "metaspace_first",   "wordpiece",
+                                         "word_suffix", "odd",          "sentencepiece_bpe", "sentencepiece_unigram"};
+
+template <typename F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Tokenizer, GivesTheIdsThatTheLibrariesGive) {
+  for (const char* name : kVocabularies) {
+    const auto tokenizer = load_test_tokenizer(name);
+    const auto cases = read_test_cases(test_folder(name) + "/cases.jsonl");
+    ASSERT_GT(cases.size(), 50u) << name;
+    for (const TestCase& c : cases) EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << name << ": " << printable(c.text, 200);
+  }
+}
+
+TEST(Tokenizer, ParsesControlTokensAndAddsSpecialOnesWhenAskedTo) {
+  for (const char* name : kVocabularies) {
+    const auto tokenizer = load_test_tokenizer(name);
+    for (const TestCase& c : read_test_cases(test_folder(name) + "/cases.jsonl")) {
+      if (!c.special_ids) continue;
+      Ids expected = *c.special_ids;
+      if (expected.size() > 1 && expected[0] == expected[1] && !tokenizer->encode("").empty()) expected.erase(expected.begin());  // the text's own BOS
+      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = true, .parse_special = true}), expected) << name << ": " << printable(c.text, 200);
+    }
+  }
+}
+
+TEST(Tokenizer, DecodesAsTheLibrariesDo) {
+  for (const char* name : kVocabularies) {
+    const auto tokenizer = load_test_tokenizer(name);
+    for (const TestCase& c : read_test_cases(test_folder(name) + "/cases.jsonl")) {
+      if (!c.decoded) continue;
+      const Ids& ids = c.special_ids ? *c.special_ids : c.ids;
+      EXPECT_EQ(replace_invalid_utf8(tokenizer->decode(ids)), *c.decoded) << name << ": " << printable(c.text, 200);
+    }
+  }
+}
+
+TEST(Tokenizer, StreamsTheSameTextTokenByToken) {
+  for (const char* name : kVocabularies) {
+    const auto tokenizer = load_test_tokenizer(name);
+    for (const bool skip_special : {false, true}) {
+      for (const TestCase& c : read_test_cases(test_folder(name) + "/cases.jsonl")) {
+        const Ids& ids = c.special_ids ? *c.special_ids : c.ids;
+        Detokenizer stream(tokenizer, {.skip_special = skip_special});
+        std::string joined;
+        for (const int32_t id : ids) {
+          const std::string piece = stream.push(id);
+          EXPECT_TRUE(is_valid_utf8(piece)) << name;
+          joined += piece;
+        }
+        joined += stream.flush();
+        EXPECT_EQ(joined, replace_invalid_utf8(tokenizer->decode(ids, {.skip_special = skip_special}))) << name << ": " << printable(c.text);
+      }
+    }
+  }
+}
+
+TEST(Tokenizer, RanksGiveWhatTheSameVocabularyWithMergesGives) {
+  const auto ranks = load_test_tokenizer("tiny-llama3");
+  for (const TestCase& c : read_test_cases(test_folder("byte_level") + "/cases.jsonl")) {
+    if (c.text.find("word") != std::string::npos || c.text.find("<") != std::string::npos) continue;  // tokens that were added to the other
+    EXPECT_EQ(ranks->encode(c.text, {.add_special = false}), c.ids) << printable(c.text, 200);
+    EXPECT_EQ(ranks->decode(c.ids), c.text);
+  }
+  const Ids turn = ranks->encode("<|start_header_id|>", {.add_special = false, .parse_special = true});
+  EXPECT_EQ(turn, Ids{*ranks->bos_id() + 6});
+  EXPECT_GT(ranks->encode("<|start_header_id|>", {.add_special = false}).size(), 1u);
+}
+
+TEST(Tokenizer, AGgufVocabularyGivesWhatItsOriginGives) {
+  const Json json = read_json_file(test_folder("byte_level") + "/tokenizer.json");
+  std::vector<std::string> tokens(json["model"]["vocab"].size()), merges;
+  for (const auto& [token, id] : json["model"]["vocab"].items()) tokens[id.get<size_t>()] = token;
+  for (const Json& merge : json["model"]["merges"])
+    merges.push_back(merge.is_string() ? merge.get<std::string>() : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+  GgufVocabulary vocabulary;
+  vocabulary.model = "gpt2";
+  vocabulary.pre = "llama-bpe";
+  vocabulary.types.assign(tokens.size(), static_cast<int32_t>(GgufTokenType::kNormal));
+  tokens.push_back("<|im_end|>");
+  vocabulary.types.push_back(static_cast<int32_t>(GgufTokenType::kControl));
+  vocabulary.bos = static_cast<int64_t>(tokens.size()) - 1;
+  vocabulary.tokens.assign(tokens.begin(), tokens.end());
+  vocabulary.merges.assign(merges.begin(), merges.end());
+  const auto tokenizer = gguf_tokenizer(vocabulary);
+  for (const TestCase& c : read_test_cases(test_folder("byte_level") + "/cases.jsonl")) {
+    if (c.text.find("word") != std::string::npos || c.text.find("<") != std::string::npos) continue;
+    EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << printable(c.text, 200);
+  }
+  EXPECT_TRUE(tokenizer->add_bos());
+  EXPECT_THAT(tokenizer->stop_ids(), ElementsAre(tokenizer->vocab_size() - 1));
+
+  vocabulary.pre = "nobody-knows-this";
+  EXPECT_THAT(message_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("nobody-knows-this"));
+  vocabulary.pre = "llama-bpe";
+  vocabulary.eos = 1 << 30;
+  EXPECT_THAT(message_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("eos_token_id"));
+}
+
+TEST(Tokenizer, ControlTokensNeverComeFromUsersText) {
+  const auto tokenizer = load_test_tokenizer("byte_fallback");
+  for (const int32_t id : tokenizer->encode("<s> </s> <unk> <mask> <0x41> <|endoftext|>", {.add_special = false}))
+    EXPECT_FALSE(tokenizer->is_special(id)) << tokenizer->token_text(id);
+  EXPECT_EQ(tokenizer->encode("<|user|>", {.add_special = false}), Ids{*tokenizer->find_token("<|user|>")});  // added, but no control token
+}
+
+TEST(Tokenizer, TakesATemplatesOwnBosForTheOneItWouldAdd) {
+  const auto tokenizer = load_test_tokenizer("byte_fallback");
+  const EncodeOptions rendered{.add_special = true, .parse_special = true};
+  EXPECT_EQ(tokenizer->encode("<s>hi", rendered), tokenizer->encode("hi", rendered));
+  const Ids plain = tokenizer->encode("<s>hi");
+  EXPECT_NE(plain, tokenizer->encode("<s>hi", rendered));
+  EXPECT_EQ(plain.front(), 1);
+}
+
+TEST(Tokenizer, PairsGetTypes) {
+  const auto tokenizer = load_test_tokenizer("wordpiece");
+  const EncodedPair pair = tokenizer->encode_pair("a", "b");
+  EXPECT_EQ(pair.ids.size(), 5u);
+  EXPECT_THAT(pair.type_ids, ElementsAre(0, 0, 0, 1, 1));
+}
+
+TEST(Tokenizer, TokenBytesKeepSpacesAndPartsOfCharacters) {
+  const auto tokenizer = load_test_tokenizer("byte_fallback");
+  EXPECT_EQ(tokenizer->token_bytes(*tokenizer->find_token("<0xE4>")), "\xe4");
+  EXPECT_EQ(tokenizer->token_bytes(*tokenizer->find_token("▁")), " ");
+  EXPECT_EQ(tokenizer->token_bytes(-1), "");
+  EXPECT_EQ(tokenizer->token_bytes(1 << 30), "");
+  const auto bytes = load_test_tokenizer("byte_level");
+  std::string joined;
+  for (const int32_t id : bytes->encode("né 🙂", {.add_special = false})) joined += bytes->token_bytes(id);
+  EXPECT_EQ(joined, "né 🙂");
+}
+
+TEST(Tokenizer, RejectsTextThatIsNoUtf8) {
+  const auto tokenizer = load_test_tokenizer("byte_level");
+  EXPECT_THAT(message_of([&] { tokenizer->encode("ab\xff"); }), HasSubstr("offset 2"));
+}
+
+TEST(Tokenizer, SkipsIdsWithoutAToken) {
+  const auto tokenizer = load_test_tokenizer("byte_level");
+  Ids ids = tokenizer->encode("hello", {.add_special = false});
+  ids.insert(ids.begin() + 1, {-5, 1 << 30});
+  EXPECT_EQ(tokenizer->decode(ids), "hello");
+}
+
+TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
+  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  assets.files["tokenizer_config.json"] = R"({"bos_token": {"content": "<|endoftext|>"}, "eos_token": "<|user|>", "add_eos_token": true,
+      "chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]})";
+  const auto tokenizer = load_tokenizer(assets);
+  EXPECT_EQ(tokenizer->bos_id(), tokenizer->find_token("<|endoftext|>"));
+  EXPECT_EQ(tokenizer->eos_id(), tokenizer->find_token("<|user|>"));
+  EXPECT_EQ(tokenizer->chat_template(), "D");
+  EXPECT_TRUE(tokenizer->add_bos() && tokenizer->add_eos());
+  EXPECT_TRUE(tokenizer->encode("<|user|>", {.add_special = false}).size() == 1);
+  assets.files["chat_template.jinja"] = "J";
+  EXPECT_EQ(load_tokenizer(assets)->chat_template(), "J");
+}
+
+TEST(Tokenizer, NamesWhatIsMissing) {
+  EXPECT_THAT(message_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
+  EXPECT_THAT(message_of([] { load_text_assets("/nowhere"); }), HasSubstr("/nowhere"));
+  EXPECT_THAT(message_of([] { load_tokenizer({.name = "mine", .files = {{"x.tiktoken", "YQ== 0\n"}}}); }), HasSubstr("mine"));
+}
+
+TEST(Tokenizer, TakesLinearTime) {
+  const size_t size = 100'000;
+  std::string emoji, marks = "a";
+  while (emoji.size() < size) emoji += "👩‍👩‍👧‍👦";
+  while (marks.size() < size) marks += "\u0323\u0301";
+  for (const char* name : kVocabularies) {
+    const auto tokenizer = load_test_tokenizer(name);
+    for (const std::string& text : {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, marks}) {
+      const auto ids = tokenizer->encode(text, {.add_special = false});  // quadratic code takes minutes here
+      tokenizer->decode(ids);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace
