@@ -33,15 +33,15 @@ def declared_order():
     return loop.group(1).split()
 
 
-def depends(room):
-    """The rooms that the DEPENDS of `room` names, in order."""
+def depends(room, keyword="DEPENDS"):
+    """The rooms that the DEPENDS (or TEST_DEPENDS) of `room` names, in order."""
     names = []
     text = without_comments((ROOT / "src" / room / "CMakeLists.txt").read_text())
     for call in re.findall(r"headrace_room\(([^)]*)\)", text):
         listing = False
         for word in call.split()[1:]:
             if word.isupper():
-                listing = word == "DEPENDS"
+                listing = word == keyword
             elif listing and word not in names:
                 names.append(word)
     return names
