@@ -73,6 +73,7 @@ struct Completion {
   Timings timings;
 
   bool finished() const { return finish != FinishReason::kNone; }
+  void append(Completion piece);  // the piece that came next
 };
 using CompletionCallback = std::function<void(const Completion&)>;
 

@@ -7,6 +7,22 @@
 
 namespace headrace {
 
+void Completion::append(Completion piece) {
+  const auto move_to = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  text += piece.text;
+  move_to(token_ids, piece.token_ids);
+  move_to(logprobs, piece.logprobs);
+  move_to(prompt_logprobs, piece.prompt_logprobs);
+  finish = piece.finish;
+  stop_string = std::move(piece.stop_string);
+  error = std::move(piece.error);
+  num_prompt_tokens = piece.num_prompt_tokens;
+  num_cached_tokens = piece.num_cached_tokens;
+  timings = piece.timings;
+}
+
 struct Generation::State {
   Executor* executor;
   RequestId id;
@@ -56,28 +72,12 @@ Request make_request(std::vector<int32_t> token_ids, const GenerateOptions& opti
           .priority = options.priority};
 }
 
-void append(Completion& whole, Completion&& piece) {
-  const auto move_to = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
-  whole.text += piece.text;
-  move_to(whole.token_ids, piece.token_ids);
-  move_to(whole.logprobs, piece.logprobs);
-  move_to(whole.prompt_logprobs, piece.prompt_logprobs);
-  whole.finish = piece.finish;
-  whole.stop_string = std::move(piece.stop_string);
-  whole.error = std::move(piece.error);
-  whole.num_prompt_tokens = piece.num_prompt_tokens;
-  whole.num_cached_tokens = piece.num_cached_tokens;
-  whole.timings = piece.timings;
-}
-
 Completion wait_for_all(Generation& generation, const CompletionCallback& on_piece) {
   Completion whole;
   while (!whole.finished()) {
     Completion piece = *generation.next();
     if (on_piece) on_piece(piece);
-    append(whole, std::move(piece));
+    whole.append(std::move(piece));
   }
   return whole;
 }

@@ -1,0 +1,18 @@
+// A completion as 'headrace run --json' prints it.
+#pragma once
+
+#include <string>
+
+#include "headrace/llm.h"
+
+namespace headrace::cli {
+
+struct Speeds {
+  double load_s = 0;
+  std::optional<double> ttft_s, prefill_tokens_per_s, decode_tokens_per_s;
+};
+Speeds speeds_of(const Completion& completion, double load_s);
+
+std::string completion_json(const Completion& completion, const GenerateOptions& options, const Speeds& speeds);
+
+}  // namespace headrace::cli

@@ -1,0 +1,31 @@
+// headrace: the program. Exit codes: 0, 1 (failed: one line on standard error says why), 2 (wrong command line).
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "core/log.h"
+
+using namespace headrace;
+using namespace headrace::cli;
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // write_output sees it instead
+  const std::vector<Verb> verbs = {
+      {"run", "Complete a prompt or answer a question", declare_run},
+  };
+  try {
+    return run_program(argc, argv, verbs);
+  } catch (const OutputClosed&) {
+    return 0;
+  } catch (const UsageError& e) {
+    log_line(LogLevel::kError, e.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    log_line(LogLevel::kError, "out of memory");
+  } catch (const std::exception& e) {
+    log_line(LogLevel::kError, e.what());
+  }
+  return 1;
+}

@@ -1,0 +1,56 @@
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace headrace::cli {
+namespace {
+
+std::string read_all(int fd, const std::string& where) {
+  std::string text;
+  for (char buffer[1 << 16];;) {
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) invalid("{}: cannot be read: {}", where, std::strerror(errno));
+    if (got == 0) return text;
+    text.append(buffer, size_t(got));
+  }
+}
+
+}  // namespace
+
+void write_output(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) throw OutputClosed();
+    if (written < 0) invalid("standard output cannot be written: {}", std::strerror(errno));
+    text.remove_prefix(size_t(written));
+  }
+}
+
+std::string read_input() { return read_all(STDIN_FILENO, "standard input"); }
+
+std::string read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail(ErrorCode::kNotFound, "{}: cannot be opened: {}", printable(path, 500), std::strerror(errno));
+  try {
+    std::string text = read_all(fd, path);
+    ::close(fd);
+    return text;
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+}
+
+bool output_is_terminal() { return ::isatty(STDOUT_FILENO); }
+bool input_is_terminal() { return ::isatty(STDIN_FILENO); }
+bool errors_are_terminal() { return ::isatty(STDERR_FILENO); }
+
+}  // namespace headrace::cli
