@@ -21,9 +21,15 @@ build_program() {
   need_packages "${packages[@]}"
   check_tools
   configure cli
-  [ -x "$program" ] || say "Building the program (a few minutes)"
-  local log=build/cli/build.log
-  if ! cmake --build build/cli --target headrace --parallel "$(num_jobs)" >"$log" 2>&1; then
+  local build=(cmake --build build/cli --target headrace --parallel "$(num_jobs)") log=build/cli/build.log
+  if [ ! -x "$program" ]; then
+    say "Building the program (some minutes)"
+    if [ -t 2 ]; then  # somebody is watching: one line that moves
+      "${build[@]}" >&2 || fail "the build failed: see above."
+      return 0
+    fi
+  fi
+  if ! "${build[@]}" >"$log" 2>&1; then
     grep -A 20 -m 1 -E '^FAILED|^ninja: error' "$log" >&2 || tail -n 20 "$log" >&2
     fail "the build failed; all of its output is in $PWD/$log"
   fi

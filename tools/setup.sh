@@ -2,7 +2,9 @@
 # What quickstart.sh and test.sh share: messages, Debian packages, the compiler. Sourced by bash, with `set -euo pipefail` on.
 
 # Progress goes to standard error, so that standard output carries the model's answer alone.
-say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+say() {
+  if [ -t 2 ]; then printf '\033[1m==> %s\033[0m\n' "$*" >&2; else printf '==> %s\n' "$*" >&2; fi
+}
 fail() {
   printf 'error: %s\n' "$1" >&2
   shift
