@@ -49,29 +49,13 @@ void expect_rows_close(const Tensor& got, const SafetensorsTensor& want, const s
   }
 }
 
-struct Case {
-  std::string name, model, expected;
-};
-
-std::vector<Case> decoders() {
-  std::vector<Case> cases;
-  const std::string data = shared_data();
-  for (const char* name : {"llama", "llama_gqa", "mistral", "qwen2", "qwen3", "gpt2"})
-    cases.push_back({name, data + "/golden/" + name, data + "/golden/" + name + "/expected"});
-  cases.push_back({"stories260k", data + "/models/stories260k", data + "/models/stories260k/expected"});
-  for (const char* type : {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K_M", "Q5_K", "Q6_K", "IQ4_NL"})
-    cases.push_back({std::string("gguf ") + type, data + "/golden/gguf/" + type + ".gguf", data + "/golden/gguf/" + type + ".expected"});
-  return cases;
-}
-
 TEST(Golden, LogitsOfEveryPositionEqualHuggingFaces) {
-  HEADRACE_NEED_SHARED_DATA();
-  for (const Case& c : decoders()) {
+  for (const GoldenModel& c : golden_decoders()) {
     SCOPED_TRACE(c.name);
     const Json expected = read_json_file(c.expected + ".json");
     const SafetensorsFile tensors = SafetensorsFile::open(c.expected + ".safetensors");
     for (bool compiled : {true, false}) {
-      Session session = make_session(c.model, compiled);
+      Session session = make_session(c.path, compiled);
       const auto& prompts = expected.at("prompts");
       for (size_t p = 0; p < prompts.size(); ++p) {
         const auto ids = prompts[p].at("ids").get<std::vector<int32_t>>();
@@ -88,9 +72,8 @@ TEST(Golden, LogitsOfEveryPositionEqualHuggingFaces) {
 }
 
 TEST(Golden, BertsOutputsEqualHuggingFaces) {
-  HEADRACE_NEED_SHARED_DATA();
   for (const char* name : {"bert", "bert_seqcls"}) {
-    const std::string folder = shared_data() + "/golden/" + name;
+    const std::string folder = own_data() + "/golden/" + name;
     const Json expected = read_json_file(folder + "/expected.json");
     const SafetensorsFile tensors = SafetensorsFile::open(folder + "/expected.safetensors");
     Session session = make_session(folder);
