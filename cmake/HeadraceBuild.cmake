@@ -23,7 +23,7 @@ endif()
 add_library(headrace_settings INTERFACE)
 target_include_directories(headrace_settings INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
 # -Wno-restrict: gcc 12 reports false overlaps in std::string (GCC bug 105651).
-target_compile_options(headrace_settings INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
+target_compile_options(headrace_settings INTERFACE -Wall -Wextra $<$<BOOL:${HEADRACE_WERROR}>:-Werror> -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
 target_link_libraries(headrace_settings INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 if(HEADRACE_SANITIZE)
   target_compile_options(headrace_settings INTERFACE -fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
