@@ -39,6 +39,7 @@ struct SamplingParams {
   float presence_penalty = 0;    // subtracted from each token that the output holds already
   float frequency_penalty = 0;   // subtracted once per time that the output holds it
   std::vector<Bias> logit_bias;
+  int vocab_limit = 0;           // ids from here on are never sampled: LLM sets it, for they have no text; 0: the whole vocabulary
   std::optional<uint64_t> seed;  // absent: random, from the operating system
 };
 
@@ -200,7 +201,7 @@ struct LoadOptions {
   int num_threads = 0;          // 0: one per core that this process may use
   int context = 0;              // tokens; 0: the model's, or what fits into memory
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
-  ExecutorOptions executor;     // eos_token_ids and vocab_limit are the model's, unless given
+  ExecutorOptions executor;     // eos_token_ids are the model's, unless given
 };
 
 // A Hugging Face folder, a .gguf file or an engine. Throws Error.

@@ -64,7 +64,6 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
         if (id < engine.vocab_size && std::find(executor.eos_token_ids.begin(), executor.eos_token_ids.end(), id) == executor.eos_token_ids.end())
           executor.eos_token_ids.push_back(id);
   }
-  if (executor.vocab_limit == 0 && tokenizer && tokenizer->vocab_size() < engine.vocab_size) executor.vocab_limit = tokenizer->vocab_size();
   auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
   return std::make_unique<Executor>(std::move(model), std::move(executor));
 }

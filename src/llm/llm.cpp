@@ -57,14 +57,16 @@ std::optional<Completion> Generation::next(std::optional<std::chrono::nanosecond
 
 namespace {
 
-Request make_request(std::vector<int32_t> token_ids, const GenerateOptions& options) {
+Request make_request(std::vector<int32_t> token_ids, const GenerateOptions& options, int vocab_limit) {
   for (size_t i = 0; i < options.stop.size(); ++i)
     if (options.stop[i].empty()) invalid("stop[{}] is empty: a stop string has at least one character", i);
+  SamplingParams sampling = options.sampling;
+  if (sampling.vocab_limit == 0) sampling.vocab_limit = vocab_limit;
   return {.token_ids = std::move(token_ids),
           .max_tokens = options.max_tokens,
           .min_tokens = options.min_tokens,
           .streaming = true,
-          .sampling = options.sampling,
+          .sampling = std::move(sampling),
           .output = options.output,
           .stop_token_ids = options.stop_token_ids,
           .ignore_eos = options.ignore_eos,
@@ -89,6 +91,8 @@ struct LLM::Impl {
 
   Parts parts;
   ChatPrompter prompter;
+
+  int vocab_limit(const Prompt& prompt) const { return prompt.only_known_tokens ? parts.tokenizer->vocab_size() : 0; }
 };
 
 LLM::LLM(Parts parts) {
@@ -112,7 +116,9 @@ std::string LLM::decode(std::span<const int32_t> token_ids) const { return repla
 Prompt LLM::chat_prompt(std::span<const Message> messages) const { return chat_prompt_from_json(ChatPrompter::to_json(messages)); }
 
 Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view tools) const {
-  return impl_->prompter.encode(messages, tools);
+  Prompt prompt(impl_->prompter.encode(messages, tools));
+  prompt.only_known_tokens = true;
+  return prompt;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- generating
@@ -120,14 +126,14 @@ Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view to
 Generation LLM::start(const Prompt& prompt, const GenerateOptions& options) {
   std::vector<int32_t> ids = encode(prompt);
   TextStream stream(impl_->parts.tokenizer, options, ids);
-  const RequestId id = executor().enqueue(make_request(std::move(ids), options));
+  const RequestId id = executor().enqueue(make_request(std::move(ids), options, impl_->vocab_limit(prompt)));
   return Generation(std::make_unique<Generation::State>(Generation::State{&executor(), id, std::move(stream)}));
 }
 
 RequestId LLM::start(const Prompt& prompt, const GenerateOptions& options, CompletionCallback on_piece) {
   std::vector<int32_t> ids = encode(prompt);
   auto stream = std::make_shared<TextStream>(impl_->parts.tokenizer, options, ids);
-  return executor().enqueue(make_request(std::move(ids), options),
+  return executor().enqueue(make_request(std::move(ids), options, impl_->vocab_limit(prompt)),
                             [stream, on_piece = std::move(on_piece), &executor = executor()](Response response) {
                               const Completion piece = stream->push(response);
                               if (piece.finished() && !response.finished())

@@ -76,7 +76,8 @@ float Sampler::checked_max(std::span<const float> processed, std::span<const flo
 }
 
 int32_t Sampler::sample(std::span<const float> logits, const SamplingTask& task) {
-  const std::span<const float> raw = logits.first(std::min<size_t>(logits.size(), vocab_limit_));
+  const int wanted = task.request->sampling.vocab_limit;
+  const std::span<const float> raw = logits.first(std::min<size_t>(logits.size(), wanted > 0 ? std::min(wanted, vocab_limit_) : vocab_limit_));
   const std::span<const float> row = process(raw, task);
   const float max = checked_max(row, raw, task);
   const SamplingParams& p = task.request->sampling;
