@@ -59,6 +59,12 @@ struct Expression {
 struct Statement;
 using Body = std::vector<Statement>;
 
+// A body with variables of its own.
+struct ScopedBody {
+  Body statements;
+  std::vector<int> unset;  // names that hide the context's until they are set: see name_analysis.h
+};
+
 // What is assigned to: a name, an attribute of a namespace, or several targets.
 struct Target {
   int name = -1;
@@ -86,23 +92,23 @@ struct For {
   ExpressionPtr items;
   ExpressionPtr filter;  // may be null
   bool is_recursive = false;
-  Body body, otherwise;
+  ScopedBody body, otherwise;
 };
 struct Set { Target target; ExpressionPtr value; };
-struct SetBlock { Target target; ExpressionPtr filter; Body body; };  // filter may be null
+struct SetBlock { Target target; ExpressionPtr filter; ScopedBody body; };  // filter may be null
 struct Macro {
   int name = -1;  // -1: the body of a call block
   Signature signature;
   MacroUses uses;
-  Body body;
+  ScopedBody body;
 };
-struct CallBlock { std::shared_ptr<const Macro> caller; ExpressionPtr call; };
-struct MacroDefinition { std::shared_ptr<const Macro> macro; };
-struct FilterBlock { ExpressionPtr filter; Body body; };
-struct With { std::vector<std::pair<Target, ExpressionPtr>> values; Body body; };
+struct CallBlock { std::shared_ptr<Macro> caller; ExpressionPtr call; };
+struct MacroDefinition { std::shared_ptr<Macro> macro; };
+struct FilterBlock { ExpressionPtr filter; ScopedBody body; };
+struct With { std::vector<std::pair<Target, ExpressionPtr>> values; ScopedBody body; };
 // A body with a scope of its own: over the template's top level for {% block %}, over where it stands for {% generation %}.
-struct Scoped { bool from_top; Body body; };
-struct Autoescape { ExpressionPtr value; Body body; };
+struct Scoped { bool from_top; ScopedBody body; };
+struct Autoescape { ExpressionPtr value; ScopedBody body; };
 struct Break {};
 struct Continue {};
 
@@ -114,7 +120,7 @@ struct Statement {
 struct Tree {
   std::vector<std::string> names;
   std::vector<std::string> strings;
-  Body body;
+  ScopedBody body;
 };
 
 }  // namespace headrace::jinja::ast

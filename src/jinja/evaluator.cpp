@@ -14,7 +14,7 @@ namespace headrace::jinja {
 using namespace ast;
 
 Evaluator::Evaluator(Runtime& runtime, const Tree& tree, const OrderedJson& context)
-    : runtime_(runtime), tree_(tree), top_(new_scope({})), context_(tree.names.size()), constants_(tree.strings.size()) {
+    : runtime_(runtime), tree_(tree), top_(new_scope({}, tree.body)), context_(tree.names.size()), constants_(tree.strings.size()) {
   for (size_t i = 0; i < tree.names.size(); ++i) {
     const auto at = context.find(tree.names[i]);
     if (at != context.end()) {
@@ -30,11 +30,15 @@ int Evaluator::find_name(std::string_view name) const {
   return int(std::find(tree_.names.begin(), tree_.names.end(), name) - tree_.names.begin());
 }
 
-Ref<Scope> Evaluator::new_scope(const Ref<Scope>& parent) { return runtime_.heap.make<Scope>(64, parent); }
+Ref<Scope> Evaluator::new_scope(const Ref<Scope>& parent, const ScopedBody& body) {
+  auto scope = runtime_.heap.make<Scope>(64, parent);
+  scope->reset(body.unset);
+  return scope;
+}
 
 Value Evaluator::lookup(int id, const Ref<Scope>& scope) {
-  if (const Value* value = scope->find(id)) return *value;
-  const Value& value = context_[size_t(id)];
+  const Value* set = scope->find(id);
+  const Value& value = set ? *set : context_[size_t(id)];
   return value.is_missing() ? runtime_.undefined(fmt::format("'{}' is undefined", printable(name(id)))) : value;
 }
 

@@ -27,7 +27,8 @@ class Evaluator {
   Value evaluate(const ast::Expression& expression, const Ref<Scope>& scope);
   Flow run_body(const ast::Body& body, Frame& frame);
   void run_loop(const ast::For& loop, const Value& items, int depth0, const Ref<class LoopBody>& recursion, Frame& frame, Flow& flow);
-  Ref<Scope> new_scope(const Ref<Scope>& parent);
+  // For `body`, over `parent`.
+  Ref<Scope> new_scope(const Ref<Scope>& parent, const ast::ScopedBody& body);
   const std::string& name(int id) const { return tree_.names[size_t(id)]; }
   // Of a name that the template uses.
   int find_name(std::string_view name) const;

@@ -27,12 +27,12 @@ class MacroObject : public FunctionObject {
   }
 
   Value call(Runtime& runtime, CallArguments& arguments) override {
-    Ref<Scope> scope = evaluator_.new_scope(scope_);
+    Ref<Scope> scope = evaluator_.new_scope(scope_, macro_->body);
     const size_t num_given = bind(runtime, arguments, scope);
     bind_specials(runtime, arguments, num_given, scope);
     Text out;
     Frame frame{scope, out};
-    evaluator_.run_body(macro_->body, frame);
+    evaluator_.run_body(macro_->body.statements, frame);
     return runtime.string(out.take(), runtime.autoescape);
   }
 

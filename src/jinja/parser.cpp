@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "jinja/expression_parser.h"
+#include "jinja/name_analysis.h"
 
 namespace headrace::jinja {
 
@@ -13,11 +14,12 @@ constexpr int kMaxBlocks = 100;  // nested tags
 
 class Parser {
  public:
-  Parser(std::string_view source, std::string_view name) : stream_(source, name), expressions_(stream_, tree_) {}
+  Parser(std::string_view source, std::string_view name) : name_(name), stream_(source, name), expressions_(stream_, tree_) {}
 
   Tree run() {
-    tree_.body = parse_until({});
+    tree_.body.statements = parse_until({});
     if (!stream_.at(TokenKind::kEnd)) stream_.unexpected("the end of the template");
+    analyze_names(tree_, name_);
     return std::move(tree_);
   }
 
@@ -74,6 +76,8 @@ class Parser {
     return body;
   }
 
+  ScopedBody parse_scoped_body(std::string_view end) { return {parse_whole_body(end), {}}; }
+
   Statement parse_statement(EndNames ends) {
     const Token tag = stream_.expect(TokenKind::kName, "the name of a tag");
     if (open_tags_.size() >= kMaxBlocks) stream_.error(fmt::format("tags are nested deeper than {} levels", kMaxBlocks));
@@ -100,11 +104,11 @@ class Parser {
     if (tag == "call") return parse_call_block();
     if (tag == "filter") return parse_filter_block();
     if (tag == "with") return parse_with();
-    if (tag == "generation") return isolated([&] { return Scoped{false, parse_whole_body("endgeneration")}; });
+    if (tag == "generation") return isolated([&] { return Scoped{false, parse_scoped_body("endgeneration")}; });
     if (tag == "block") return isolated([&] { return parse_block(); });
     if (tag == "autoescape") {
       ExpressionPtr value = expressions_.parse_expression();
-      return Autoescape{std::move(value), parse_whole_body("endautoescape")};
+      return Autoescape{std::move(value), parse_scoped_body("endautoescape")};
     }
     if (tag == "print") return parse_print();
     if (tag == "break" || tag == "continue") {
@@ -144,9 +148,9 @@ class Parser {
     node.is_recursive = stream_.take_name("recursive");
     const auto parse_rest = [&] {
       ++num_loops_;
-      node.body = parse_body({"endfor", "else"});
+      node.body.statements = parse_body({"endfor", "else"});
       --num_loops_;
-      if (stream_.next().text == "else") node.otherwise = parse_whole_body("endfor");
+      if (stream_.next().text == "else") node.otherwise.statements = parse_whole_body("endfor");
       return 0;
     };
     node.is_recursive ? isolated(parse_rest) : parse_rest();
@@ -165,7 +169,7 @@ class Parser {
     check_not_loop(target);
     if (stream_.take_symbol("=")) return Set{std::move(target), expressions_.parse_tuple()};
     ExpressionPtr filter = expressions_.parse_filters(nullptr);
-    return SetBlock{std::move(target), std::move(filter), parse_whole_body("endset")};
+    return SetBlock{std::move(target), std::move(filter), parse_scoped_body("endset")};
   }
 
   Signature parse_signature() {
@@ -187,7 +191,7 @@ class Parser {
     return signature;
   }
 
-  std::shared_ptr<const Macro> parse_macro_body(int name, Signature signature, std::string_view end) {
+  std::shared_ptr<Macro> parse_macro_body(int name, Signature signature, std::string_view end) {
     Macro macro{.name = name, .signature = std::move(signature)};
     ExpressionParser::Uses uses;
     for (const int parameter : macro.signature.names) {
@@ -197,10 +201,10 @@ class Parser {
       if (text == "caller") uses.hidden.caller = true;
     }
     expressions_.uses.push_back(uses);
-    macro.body = isolated([&] { return parse_whole_body(end); });
+    macro.body = isolated([&] { return parse_scoped_body(end); });
     macro.uses = expressions_.uses.back().used;
     expressions_.uses.pop_back();
-    return std::make_shared<const Macro>(std::move(macro));
+    return std::make_shared<Macro>(std::move(macro));
   }
 
   MacroDefinition parse_macro() {
@@ -220,7 +224,7 @@ class Parser {
 
   FilterBlock parse_filter_block() {
     ExpressionPtr filter = expressions_.parse_filters(expressions_.parse_one_filter(nullptr));
-    return {std::move(filter), parse_whole_body("endfilter")};
+    return {std::move(filter), parse_scoped_body("endfilter")};
   }
 
   With parse_with() {
@@ -232,7 +236,7 @@ class Parser {
       stream_.expect_symbol("=");
       node.values.emplace_back(std::move(target), expressions_.parse_expression());
     }
-    node.body = parse_whole_body("endwith");
+    node.body = parse_scoped_body("endwith");
     return node;
   }
 
@@ -240,7 +244,7 @@ class Parser {
     const std::string name = stream_.expect(TokenKind::kName, "the name of a block").text;
     const bool is_scoped = stream_.take_name("scoped");
     stream_.take_name("required");
-    Scoped node{!is_scoped, parse_whole_body("endblock")};
+    Scoped node{!is_scoped, parse_scoped_body("endblock")};
     stream_.take_name(name);
     return node;
   }
@@ -254,6 +258,7 @@ class Parser {
     return node;
   }
 
+  const std::string_view name_;
   Tree tree_;
   TokenStream stream_;
   ExpressionParser expressions_;

@@ -13,8 +13,12 @@ class Scope : public Object {
     parent_ = {};
   }
 
-  void forget_all() { variables_.clear(); }
-  // Here or in a scope beneath; nullptr when it is set nowhere.
+  // Forgets all variables; those named are missing until they are set, whatever the context holds.
+  void reset(const std::vector<int>& unset) {
+    variables_.clear();
+    for (const int name : unset) variables_.emplace_back(name, Value());
+  }
+  // Here or in a scope beneath: its value, which may be missing; nullptr when it is set nowhere.
   const Value* find(int name) const {
     for (const Scope* scope = this; scope; scope = scope->parent_.get())
       for (const auto& [other, value] : scope->variables_)

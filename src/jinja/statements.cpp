@@ -39,15 +39,15 @@ struct Evaluator::StatementVisitor {
 
   Runtime& runtime() const { return self.runtime_; }
   Value value(const ExpressionPtr& e) const { return self.evaluate(*e, frame.scope); }
-  Flow inner(const Body& body, Ref<Scope> scope) const {
+  Flow inner(const ScopedBody& body, Ref<Scope> scope) const {
     Frame inside{std::move(scope), frame.out};
-    return self.run_body(body, inside);
+    return self.run_body(body.statements, inside);
   }
   // The text of a body that runs in a scope of its own.
-  Flow capture(const Body& body, const Ref<Scope>& scope, Value& text) const {
+  Flow capture(const ScopedBody& body, const Ref<Scope>& scope, Value& text) const {
     Text out;
     Frame inside{scope, out};
-    const Flow flow = self.run_body(body, inside);
+    const Flow flow = self.run_body(body.statements, inside);
     text = runtime().string(out.take(), runtime().autoescape);
     return flow;
   }
@@ -87,7 +87,7 @@ struct Evaluator::StatementVisitor {
   }
   Flow operator()(const SetBlock& s) const {
     Value text;
-    const Ref<Scope> scope = self.new_scope(frame.scope);
+    const Ref<Scope> scope = self.new_scope(frame.scope, s.body);
     const Flow flow = capture(s.body, scope, text);
     if (flow != Flow::kNormal) return flow;
     if (s.filter) text = self.apply_filter(std::get<Filter>(s.filter->node), s.filter->line, scope, &text);
@@ -106,21 +106,21 @@ struct Evaluator::StatementVisitor {
   }
   Flow operator()(const FilterBlock& s) const {
     Value text;
-    const Ref<Scope> scope = self.new_scope(frame.scope);
+    const Ref<Scope> scope = self.new_scope(frame.scope, s.body);
     const Flow flow = capture(s.body, scope, text);
     if (flow == Flow::kNormal) write_text(self.apply_filter(std::get<Filter>(s.filter->node), s.filter->line, scope, &text));
     return flow;
   }
   Flow operator()(const With& s) const {
-    const Ref<Scope> scope = self.new_scope(frame.scope);
+    const Ref<Scope> scope = self.new_scope(frame.scope, s.body);
     for (const auto& [target, e] : s.values) self.assign(target, value(e), scope);
     return inner(s.body, scope);
   }
-  Flow operator()(const Scoped& s) const { return inner(s.body, self.new_scope(s.from_top ? self.top_ : frame.scope)); }
+  Flow operator()(const Scoped& s) const { return inner(s.body, self.new_scope(s.from_top ? self.top_ : frame.scope, s.body)); }
   Flow operator()(const Autoescape& s) const {
     const bool outside = runtime().autoescape;
     runtime().autoescape = truth(value(s.value));
-    const Flow flow = inner(s.body, self.new_scope(frame.scope));
+    const Flow flow = inner(s.body, self.new_scope(frame.scope, s.body));
     runtime().autoescape = outside;
     return flow;
   }
@@ -131,7 +131,7 @@ struct Evaluator::StatementVisitor {
 std::string Evaluator::run() {
   Text out;
   Frame frame{top_, out};
-  run_body(tree_.body, frame);
+  run_body(tree_.body.statements, frame);
   return out.take();
 }
 
@@ -173,7 +173,7 @@ void Evaluator::assign(const Target& target, const Value& value, const Ref<Scope
 // The items that pass the loop's own `if`, which sees the loop's targets but not its `loop`.
 Value Evaluator::filtered_items(const For& loop, const Value& items, const Ref<Scope>& outside) {
   if (!loop.filter) return items;
-  return runtime_.generator([this, &loop, next = iterate(runtime_, items), scope = new_scope(outside)](Value& out) {
+  return runtime_.generator([this, &loop, next = iterate(runtime_, items), scope = new_scope(outside, {})](Value& out) {
     while (next(out)) {
       assign(loop.target, out, scope);
       if (truth(evaluate(*loop.filter, scope))) return true;
@@ -185,21 +185,21 @@ Value Evaluator::filtered_items(const For& loop, const Value& items, const Ref<S
 void Evaluator::run_loop(const For& node, const Value& items, int depth0, const Ref<LoopBody>& recursion, Frame& frame, Flow& flow) {
   const auto loop = runtime_.heap.make<LoopObject>(64, runtime_, filtered_items(node, items, frame.scope), depth0);
   loop->body = recursion;
-  Frame inside{new_scope(frame.scope), frame.out};
+  Frame inside{new_scope(frame.scope, node.body), frame.out};
   bool reached_an_end = false;  // of the body: an iteration that was left by break or continue does not count, as in jinja2
   Value item;
   while (loop->advance(item)) {
     runtime_.step();
-    inside.scope.is_only_one() ? inside.scope->forget_all() : void(inside.scope = new_scope(frame.scope));
+    inside.scope.is_only_one() ? inside.scope->reset(node.body.unset) : void(inside.scope = new_scope(frame.scope, node.body));
     assign(node.target, item, inside.scope);
     if (loop_name_ >= 0) inside.scope->set(loop_name_, Value(loop));
-    const Flow body_flow = run_body(node.body, inside);
+    const Flow body_flow = run_body(node.body.statements, inside);
     if (body_flow == Flow::kBreak) break;
     if (body_flow == Flow::kNormal) reached_an_end = true;
   }
-  if (reached_an_end || node.otherwise.empty()) return;
-  Frame otherwise{new_scope(frame.scope), frame.out};
-  flow = run_body(node.otherwise, otherwise);
+  if (reached_an_end || node.otherwise.statements.empty()) return;
+  Frame otherwise{new_scope(frame.scope, node.otherwise), frame.out};
+  flow = run_body(node.otherwise.statements, otherwise);
 }
 
 }  // namespace headrace::jinja

@@ -112,7 +112,7 @@ def main():
         cases = [case(env, line.rstrip("\n")) for line in file]
     cases += [case(env, template) for template in LINES]
     made = Random(20)
-    while len(cases) < 900:
+    while len(cases) < 950:
         one = case(env, "{{ " + made.expression(made.random.choice([1, 2, 3])) + " }}")
         if "fails" not in one or made.random.random() < 0.2:
             cases.append(one)
