@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
-#include "machine_peak.h"
+#include "measure/machine_peak.h"
 #include "ops/attention/attention.h"
 #include "ops/ops.h"
 

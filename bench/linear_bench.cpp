@@ -12,7 +12,7 @@
 #include "core/blocks.h"
 #include "core/error.h"
 #include "cpu_linear/fused_linear.h"
-#include "machine_peak.h"
+#include "measure/machine_peak.h"
 
 namespace headrace {
 namespace {

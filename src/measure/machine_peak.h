@@ -8,9 +8,18 @@
 namespace headrace {
 
 struct MachinePeak {
-  double read_gb_per_s;  // 512 MiB, each thread its own part, best of several
+  double read_gb_per_s;  // each thread its own part, best of several
   double gmac_per_s;     // int8 dot products, bfloat16 dot products or fp32 FMA, from registers
 };
+
+// The two parts of it. A read test of a quarter of the bytes and fewer rounds is as good where a rough figure will do.
+struct ReadTest {
+  int64_t bytes = int64_t{512} << 20;
+  int rounds = 8;
+};
+double measure_read_gb_per_s(ThreadPool& pool, const ReadTest& test = {});
+// 0 when this instruction set has no yardstick.
+double measure_gmac_per_s(ThreadPool& pool, CpuIsa isa, DType weights);
 
 MachinePeak measure_peak(ThreadPool& pool, CpuIsa isa, DType weights);
 

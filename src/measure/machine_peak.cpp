@@ -1,4 +1,4 @@
-#include "machine_peak.h"
+#include "measure/machine_peak.h"
 
 #include <sys/mman.h>
 
@@ -28,25 +28,28 @@ uint64_t read_all(const std::byte* p, int64_t bytes) {
   return sum;
 }
 
-double measure_read(ThreadPool& pool) {
-  constexpr int64_t kBytes = int64_t{512} << 20;
-  void* p = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}  // namespace
+
+double measure_read_gb_per_s(ThreadPool& pool, const ReadTest& test) {
+  void* p = ::mmap(nullptr, size_t(test.bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) fail(ErrorCode::kOutOfMemory, "no memory for the read test");
-  ::madvise(p, kBytes, MADV_HUGEPAGE);
-  std::memset(p, 1, kBytes);
+  ::madvise(p, size_t(test.bytes), MADV_HUGEPAGE);
+  std::memset(p, 1, size_t(test.bytes));
   double best = 1e9;
   volatile uint64_t sink = 0;
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < test.rounds; ++round) {
     const double start = seconds();
     pool.run([&](Team& team) {
-      const Team::Range r = team.share(kBytes, 4096);
+      const Team::Range r = team.share(test.bytes, 4096);
       sink = read_all(static_cast<const std::byte*>(p) + r.begin, r.end - r.begin);
     });
     best = std::min(best, seconds() - start);
   }
-  ::munmap(p, kBytes);
-  return double(kBytes) / best / 1e9;
+  ::munmap(p, size_t(test.bytes));
+  return double(test.bytes) / best / 1e9;
 }
+
+namespace {
 
 // Twelve independent chains hide the latency of any multiply-add; the registers' values do not matter.
 #define HEADRACE_CHAINS(instruction, register)                                                                                                    \
@@ -76,7 +79,9 @@ __attribute__((target("avx512f,avx512bf16"))) void bf16_512(int64_t n) {
 }
 #endif
 
-double measure_macs(ThreadPool& pool, CpuIsa isa, DType weights) {
+}  // namespace
+
+double measure_gmac_per_s(ThreadPool& pool, CpuIsa isa, DType weights) {
 #if defined(__x86_64__)
   void (*loop)(int64_t) = nullptr;
   int macs = 0;
@@ -101,8 +106,8 @@ double measure_macs(ThreadPool& pool, CpuIsa isa, DType weights) {
 #endif
 }
 
-}  // namespace
-
-MachinePeak measure_peak(ThreadPool& pool, CpuIsa isa, DType weights) { return {measure_read(pool), measure_macs(pool, isa, weights)}; }
+MachinePeak measure_peak(ThreadPool& pool, CpuIsa isa, DType weights) {
+  return {measure_read_gb_per_s(pool), measure_gmac_per_s(pool, isa, weights)};
+}
 
 }  // namespace headrace
