@@ -13,7 +13,7 @@ struct AttentionScratch {
     o = take<float>(kTileRows * dim), m = take<float>(kTileRows), l = take<float>(kTileRows);
     partial = take<float>(Partial::floats(kTileRows, dim));
     old_factor = take<float>(kTileRows), new_factor = take<float>(kTileRows);
-    key_rows = take<const std::byte*>(kChunkTokens), value_rows = take<const std::byte*>(kChunkTokens);
+    key_rows[0] = take<const std::byte*>(kChunkTokens), key_rows[1] = take<const std::byte*>(kChunkTokens), value_rows = take<const std::byte*>(kChunkTokens);
     visible = take<AttentionTile::Range>(kTileRows), begin = take<int>(kTileRows), end = take<int>(kTileRows);
   }
 
@@ -32,7 +32,7 @@ struct AttentionScratch {
   float *o, *m, *l;     // (rows, dim), (rows), (rows): the chunks folded so far
   float* partial;       // a Partial: the chunk at hand
   float *old_factor, *new_factor;  // (rows) of a fold
-  const std::byte **key_rows, **value_rows;  // (positions) the chunk's vectors
+  const std::byte **key_rows[2], **value_rows;  // (positions) the chunk's vectors; keys of even and of odd chunks
   AttentionTile::Range* visible;  // (rows) positions
   int *begin, *end;               // (rows) the same within the chunk, 0 to kChunkTokens
 };

@@ -3,28 +3,41 @@
 
 inline int clamp_to_chunk(int64_t position) { return position < 0 ? 0 : position > kChunkTokens ? kChunkTokens : int(position); }
 
-// What rows see of a chunk. Returns the range that covers all of them; empty when begin >= end.
-inline AttentionTile::Range see_chunk(const AttentionTile& tile, int64_t chunk, const AttentionScratch& at) {
-  int begin = kChunkTokens, end = 0;
+// What some row sees of a chunk: both bounds rise with the rows.
+inline AttentionTile::Range seen_of_chunk(const AttentionTile& tile, int64_t chunk, const AttentionScratch& at) {
+  const int64_t start = chunk * kChunkTokens;
+  return {clamp_to_chunk(at.visible[0].begin - start), clamp_to_chunk(at.visible[tile.num_rows - 1].end - start)};
+}
+
+// What each row sees of it.
+inline void see_chunk(const AttentionTile& tile, int64_t chunk, const AttentionScratch& at) {
   for (int r = 0; r < tile.num_rows; ++r) {
     at.begin[r] = clamp_to_chunk(at.visible[r].begin - chunk * kChunkTokens);
     at.end[r] = clamp_to_chunk(at.visible[r].end - chunk * kChunkTokens);
     if (at.begin[r] >= at.end[r]) at.begin[r] = at.end[r] = 0;
-    else begin = at.begin[r] < begin ? at.begin[r] : begin, end = at.end[r] > end ? at.end[r] : end;
   }
-  return {begin, end};
 }
 
-inline void find_vectors(const KvVectors& kv, const AttentionTile& tile, int64_t chunk, int end, const std::byte** rows) {
-  for (int j = 0; j < end;) {
+// Where positions [begin, end) of a chunk lie. The others get a neighbour's vector, so that whole vectors of positions can be loaded.
+inline void find_vectors(const KvVectors& kv, const AttentionTile& tile, int64_t chunk, const AttentionScratch& at, const std::byte** rows) {
+  const AttentionTile::Range seen = seen_of_chunk(tile, chunk, at);
+  const int begin = int(seen.begin), end = int(seen.end);
+  for (int j = begin; j < end;) {
     const int64_t position = chunk * kChunkTokens + j, place = position % tile.block_tokens;
     const std::byte* row = kv.data + tile.table[position / tile.block_tokens] * kv.block_stride + place * kv.token_stride;
     for (int64_t left = tile.block_tokens - place; left > 0 && j < end; --left, row += kv.token_stride) rows[j++] = row;
   }
+  for (int j = 0; j < begin; ++j) rows[j] = rows[begin];
+  for (int j = end; j < kChunkTokens; ++j) rows[j] = rows[end - 1];
 }
 
+// A chunk's keys and values, and the keys that will be wanted after them.
+struct ChunkVectors {
+  const std::byte *const *keys, *const *values, *const *next_keys;  // (kChunkTokens)
+};
+
 // Scores of one row, already times scale, become exp(score - m); returns m and l. Positions outside [begin, end) weigh 0.
-inline void weigh_scores(float* scores, int begin, int end, float softcap, float& m, float& l) {
+inline void weigh_scores_of_row(float* scores, int begin, int end, float softcap, float& m, float& l) {
   alignas(64) static constexpr float kIota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const F32 lowest = broadcast(-INFINITY);
   const int first = begin / kLanes * kLanes;
@@ -48,17 +61,17 @@ inline void weigh_scores(float* scores, int begin, int end, float softcap, float
   l = reduce_add(total);
 }
 
-template <typename T>
-void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, const Partial& out, const AttentionScratch& at) {
-  const int rows = int(tile.num_rows), dim = shape.padded_dim();
-  const AttentionTile::Range seen = see_chunk(tile, chunk, at);
-  if (seen.begin >= seen.end) return;
-  const int begin = int(seen.begin), end = int(seen.end);
-  find_vectors(tile.keys, tile, chunk, end, at.key_rows);
-  find_vectors(tile.values, tile, chunk, end, at.value_rows);
-  load_keys<T>(at.key_rows, begin, end, shape.head_dim, at.keys);
-  load_values<T>(at.value_rows, begin, end, shape.head_dim, at.values);
+inline void weigh_scores(const AttentionShape& shape, int rows, const Partial& out, const AttentionScratch& at) {
+  for (int r = 0; r < rows; ++r)
+    if (at.begin[r] < at.end[r]) weigh_scores_of_row(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
+}
 
+// Scores and weighted values of many rows: keys and values are brought into panels first.
+template <typename T>
+void compute_tile(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out, const AttentionScratch& at) {
+  const int dim = shape.padded_dim(), begin = int(seen.begin), end = int(seen.end);
+  load_keys<T>(vectors.keys, vectors.values, begin, end, shape.head_dim, at.keys);
+  load_values<T>(vectors.values, vectors.next_keys, begin, end, shape.head_dim, at.values);
   for (int j = begin / kPanel * kPanel; j < end; j += kPanel)
     for_row_groups(rows, [&]<int kRows>(int r) {
       bool seen_by_some = false;
@@ -66,25 +79,41 @@ void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64
       if (seen_by_some)
         score_panel<kRows>(at.q + r * dim, dim, at.keys + j * shape.head_dim, shape.head_dim, at.scores + r * kChunkTokens + j);
     });
-  for (int r = 0; r < rows; ++r)
-    if (at.begin[r] < at.end[r]) weigh_scores(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
-
-  std::memset(out.o, 0, size_t(rows) * size_t(dim) * sizeof(float));
-  const int vectors = (shape.head_dim + kLanes - 1) / kLanes;
-  for (int v = 0; v < vectors; v += kVectors) {
-    const float* panel = at.values + v * kLanes * kChunkTokens;
+  weigh_scores(shape, rows, out, at);
+  for_panels((shape.head_dim + kLanes - 1) / kLanes, [&]<int kWidth>(int v) {
+    const PanelValues<kWidth> values{at.values + v * kLanes * kChunkTokens};
     for_row_groups(rows, [&]<int kRows>(int r) {
-      const float* weights = at.scores + r * kChunkTokens;
-      float* o = out.o + r * dim + v * kLanes;
-      const int width = vectors - v < kVectors ? vectors - v : kVectors;
-      if (width == kVectors) return weigh_rows<kRows, kVectors>(weights, panel, at.begin + r, at.end + r, o, dim);
-      if (width == 1) return weigh_rows<kRows, 1>(weights, panel, at.begin + r, at.end + r, o, dim);
-      if constexpr (kVectors > 2) {
-        if (width == 2) weigh_rows<kRows, 2>(weights, panel, at.begin + r, at.end + r, o, dim);
-        else weigh_rows<kRows, 3>(weights, panel, at.begin + r, at.end + r, o, dim);
-      }
+      weigh_seen<kRows, kWidth>(at.scores + r * kChunkTokens, values, at.begin + r, at.end + r, out.o + r * dim + v * kLanes, dim);
     });
-  }
+  });
+}
+
+// The same sums for a single group of rows, straight from the cache: memory is read all the while.
+template <typename T>
+void compute_group(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out, const AttentionScratch& at) {
+  const int dim = shape.padded_dim();
+  for_row_groups(rows, [&]<int kRows>(int) {
+    for (int j = int(seen.begin) / kLanes * kLanes; j < seen.end; j += kLanes)
+      score_vectors<kRows, T>(at.q, dim, vectors.keys + j, vectors.values + j, shape.head_dim, at.scores + j);
+    weigh_scores(shape, rows, out, at);
+    for_panels(shape.head_dim / kLanes, [&]<int kWidth>(int v) {
+      const StoredValues<T, kWidth> values{vectors.values, vectors.next_keys, v * kLanes};
+      weigh_seen<kRows, kWidth>(at.scores, values, at.begin, at.end, out.o + v * kLanes, dim);
+    });
+  });
+}
+
+// Computes one of the chunks of a job that ends before chunk `stop`. The keys' places are known: from start_job, or from the chunk before.
+template <typename T>
+void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, int64_t stop, const Partial& out, const AttentionScratch& at) {
+  const int rows = int(tile.num_rows);
+  ChunkVectors vectors{at.key_rows[chunk % 2], at.value_rows, at.value_rows};
+  see_chunk(tile, chunk, at);
+  find_vectors(tile.values, tile, chunk, at, at.value_rows);
+  if (chunk + 1 < stop) find_vectors(tile.keys, tile, chunk + 1, at, at.key_rows[(chunk + 1) % 2]), vectors.next_keys = at.key_rows[(chunk + 1) % 2];
+  std::memset(out.o, 0, size_t(rows) * size_t(shape.padded_dim()) * sizeof(float));
+  const auto compute = rows <= kGroupRows && shape.head_dim % kLanes == 0 ? compute_group<T> : compute_tile<T>;
+  compute(shape, rows, seen_of_chunk(tile, chunk, at), vectors, out, at);
 }
 
 inline void find_visible(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
@@ -126,7 +155,10 @@ inline void finish(const AttentionShape& shape, const AttentionTile& tile, const
   }
 }
 
-inline void load_queries(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
+// Prepares to compute chunks, the first one to begin with.
+inline void start_job(const AttentionShape& shape, const AttentionTile& tile, int64_t first, const AttentionScratch& at) {
+  find_visible(shape, tile, at);
+  find_vectors(tile.keys, tile, first, at, at.key_rows[first % 2]);
   for (int r = 0; r < tile.num_rows; ++r) {
     const int64_t row = tile.first_row + r;
     const float* q = tile.q + row / shape.group * tile.q_stride + row % shape.group * shape.head_dim;
@@ -139,12 +171,11 @@ template <typename T>
 void attend(const AttentionShape& shape, const AttentionTile& tile, std::byte* scratch) {
   const AttentionScratch at(scratch, shape);
   const Partial partial(at.partial, tile.num_rows, shape.padded_dim());
-  find_visible(shape, tile, at);
-  load_queries(shape, tile, at);
-  start_fold(shape, tile, at);
   const AttentionTile::Range chunks = tile.chunks(shape);
+  if (chunks.begin < chunks.end) start_job(shape, tile, chunks.begin, at);
+  start_fold(shape, tile, at);
   for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-    compute_chunk<T>(shape, tile, chunk, partial, at);
+    compute_chunk<T>(shape, tile, chunk, chunks.end, partial, at);
     fold(shape, tile, partial, at);
   }
   finish(shape, tile, at);
@@ -154,10 +185,9 @@ template <typename T>
 void attend_chunks(const AttentionShape& shape, const AttentionTile& tile, int64_t begin, int64_t end, float* partials, std::byte* scratch) {
   const AttentionScratch at(scratch, shape);
   const int64_t first = tile.chunks(shape).begin, size = Partial::floats(tile.num_rows, shape.padded_dim());
-  find_visible(shape, tile, at);
-  load_queries(shape, tile, at);
+  start_job(shape, tile, begin, at);
   for (int64_t chunk = begin; chunk < end; ++chunk)
-    compute_chunk<T>(shape, tile, chunk, Partial(partials + (chunk - first) * size, tile.num_rows, shape.padded_dim()), at);
+    compute_chunk<T>(shape, tile, chunk, end, Partial(partials + (chunk - first) * size, tile.num_rows, shape.padded_dim()), at);
 }
 
 inline void fold_chunks(const AttentionShape& shape, const AttentionTile& tile, const float* partials, std::byte* scratch) {

@@ -42,7 +42,6 @@ std::vector<Operand> operands(const QkvPost& a, int64_t rotary_dim, DType kv) {
                                    random_tensor({7, rotary_dim}, DType::kF32, 5, 1),
                                    integers({7}, {7, 2, -1, 11, 0, 3, 5})};
   if (a.qk_norm) operands.push_back(random_tensor({d}, DType::kF32, 6)), operands.push_back(random_tensor({d}, DType::kF32, 7));
-  operands[0].written = true;
   operands[0].as_is = true;
   return operands;
 }
