@@ -13,5 +13,10 @@ tools/check_layers
 configure release
 say "Building everything"
 cmake --build build/release --parallel "$(num_jobs)"
+# What reads strangers' files is fuzzed under sanitizers first, so that the tests' own summary is what stands last.
+say "Fuzzing under sanitizers"
+configure asan
+cmake --build build/asan --parallel "$(num_jobs)" --target headrace_fuzzers
+ctest --test-dir build/asan --output-on-failure --parallel 2 --tests-regex '^Fuzz[.]'
 say "Running the tests"
 exec ctest --test-dir build/release --output-on-failure --parallel 2 "$@"
