@@ -41,9 +41,10 @@ need_packages() {
   say "Installing ${missing[*]}"
   local log
   log=$(mktemp)
-  # One shell for both, so that sudo asks once; the log is shown only when something goes wrong.
+  # One shell for both, so that sudo asks once; the log is shown only when something goes wrong. An update that fails may be somebody
+  # else's broken source; whether it matters, install will say. A fresh machine may be busy updating itself: wait for the lock.
   if ! "${root[@]}" sh -c 'export DEBIAN_FRONTEND=noninteractive
-      apt-get update && apt-get install -y --no-install-recommends "$@"' apt "${missing[@]}" >"$log" 2>&1 </dev/null; then
+      apt-get update; apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' apt "${missing[@]}" >"$log" 2>&1 </dev/null; then
     tail -n 20 "$log" >&2
     rm -f "$log"
     fail "apt-get could not install: ${missing[*]}" "No network, a stale mirror, or a release older than Debian 12 or Ubuntu 24.04?"
