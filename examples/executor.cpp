@@ -25,7 +25,7 @@ static void print(const char* what, const Response& r) {
 }
 
 static void run(const std::string& model, const std::vector<int32_t>& prompt, int max_tokens) {
-  const std::unique_ptr<Executor> executor = load_executor(model, {.context = 512});
+  const std::unique_ptr<Executor> executor = load_executor(model);
 
   // One request, awaited as a whole. Greedy unless a temperature is set.
   const RequestId whole = executor->enqueue({.token_ids = prompt, .max_tokens = max_tokens, .ignore_eos = true});
