@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/load.h"
+
+#include <cstdlib>
 #include "core/json.h"
 #include "core/mapped_file.h"
 #include "device/cpu/cpu_features.h"

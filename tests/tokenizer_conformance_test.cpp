@@ -2,6 +2,7 @@
 // ../shared/golden and ../shared/models.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "api/text_loader.h"

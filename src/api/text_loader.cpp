@@ -1,5 +1,7 @@
 #include "api/text_loader.h"
 
+#include <algorithm>
+
 #include "core/json.h"
 #include "text/assets.h"
 #include "text/gguf_vocabulary.h"

@@ -1,6 +1,7 @@
 #include "jinja/expression_parser.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "core/error.h"
 #include "jinja/filters/filters.h"

@@ -2,6 +2,7 @@
 // (trim_blocks and lstrip_blocks on, the last newline dropped).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

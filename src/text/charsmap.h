@@ -2,6 +2,7 @@
 //   bytes  u32 size of the trie, the trie's u32 units, then zero-terminated replacements
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 // Pre-tokenizers: functions that cut the pieces of a text further, or rewrite them. No token spans two pieces.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>

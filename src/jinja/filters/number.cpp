@@ -1,6 +1,7 @@
 // Filters on numbers, and to numbers.
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/error.h"
 #include "jinja/arguments.h"
