@@ -27,7 +27,7 @@ std::vector<TemplatePart> parse_template(const Json& json, const char* key) {
   if (list == json.end() || !list->is_array()) invalid("{}: '{}' is missing", kWhere, key);
   for (const Json& element : *list) {
     if (!element.is_object() || element.size() != 1) invalid("{}: an element of '{}' is no object with one key", kWhere, key);
-    const std::string& kind = element.begin().key();
+    const std::string kind = element.begin().key();
     const Json& body = element.begin().value();
     TemplatePart part;
     part.type_id = checked_id(find_or<int64_t>(body, "type_id", 0, kWhere));
