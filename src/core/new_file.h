@@ -1,4 +1,5 @@
-// A file that appears under its name only when it is complete: written beside it under another name, then renamed.
+// A file that appears under its name only when it is complete: written without a name, so that nothing is left whatever ends the process;
+// where the file system cannot do that, beside it under another name. Then renamed.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ class NewFile {
  private:
   std::string path_, partial_path_;
   int fd_ = -1;
+  bool nameless_ = false;
   uint64_t end_ = 0;
 };
 
