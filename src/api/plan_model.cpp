@@ -29,6 +29,13 @@ int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_S
 
 }  // namespace
 
+int64_t kv_bytes_per_token(const Engine& engine) {
+  int64_t bytes = 0;
+  for (const Value& kv : engine.program.leaves(Leaf::kState))  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
+    bytes += 2 * kv.shape()[2].value() * kv.shape()[4].value() * info(cache_dtype(engine)).block_bytes;
+  return bytes;
+}
+
 PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
   if (engine.kind != "decoder")
     fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; 'headrace embed' makes vectors with it", engine.origin);
@@ -38,14 +45,10 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
   stream_ = device_->make_stream();
 
   const DType dtype = cache_dtype(engine);
-  int64_t layer_bytes = 0;
+  kv_bytes_per_token_ = headrace::kv_bytes_per_token(engine);
   std::vector<Value> states = engine.program.leaves(Leaf::kState);
-  for (const Value& kv : states) {  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
-    engine.program.set_type(kv, {dtype, kv.shape()});
-    layer_bytes += 2 * kv.shape()[2].value() * kv.shape()[4].value() * info(dtype).block_bytes;
-  }
+  for (const Value& kv : states) engine.program.set_type(kv, {dtype, kv.shape()});
   engine.program.infer_types();
-  kv_bytes_per_token_ = layer_bytes;
 
   limits_.vocab_size = int(engine.vocab_size);
   limits_.block_tokens = kBlockTokens;

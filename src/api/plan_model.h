@@ -8,6 +8,9 @@
 
 namespace headrace {
 
+// Bytes of cache that one token of a sequence takes, over all layers.
+int64_t kv_bytes_per_token(const Engine& engine);
+
 struct PlanModelOptions {
   int num_threads = 0;  // 0: one per core
   int context = 0;      // tokens of one sequence; 0: the model's
