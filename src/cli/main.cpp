@@ -14,6 +14,15 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // write_output sees it instead
   const std::vector<Verb> verbs = {
       {"run", "Complete a prompt or answer a question", declare_run},
+      {"chat", "A conversation in the terminal", declare_chat},
+      {"embed", "Vectors of texts, from an encoder", declare_embed},
+      {"build", "Make an engine file of a model", declare_build},
+      {"inspect", "What is in a model or an engine", declare_inspect},
+      {"tokenize", "Text to token ids and back", declare_tokenize},
+      {"render", "Render a chat template", declare_render},
+      {"eval", "Perplexity of a text", declare_eval},
+      {"bench", "Speed, next to what the machine can do", declare_bench},
+      {"doctor", "What this machine has, and what is made of it", declare_doctor},
   };
   try {
     return run_program(argc, argv, verbs);

@@ -31,6 +31,7 @@ void parse_value(const std::string& text, float& value) { parse_number(text, val
 void parse_value(const std::string& text, std::vector<std::string>& values) { values.push_back(text); }
 
 void parse_value(const std::string& text, std::vector<int32_t>& values) {
+  if (text.empty()) return;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     std::string item = text.substr(begin, end - begin);

@@ -1,5 +1,5 @@
 // headrace run: one prompt, one completion.
-#include "cli/completion_json.h"
+#include "cli/completion_report.h"
 #include "cli/encode.h"
 #include "cli/generate_options.h"
 #include "cli/interrupt.h"
@@ -38,7 +38,8 @@ Prompt make_prompt(const LLM& llm, const PromptOptions& options) {
   Prompt prompt(*options.text);
   prompt.add_special = !options.no_bos;
   prompt.parse_special = options.parse_special;
-  return llm.encode(prompt);
+  prompt.token_ids = llm.encode(prompt);
+  return prompt;
 }
 
 // Ctrl-C cancels, and what there is by then is the answer.
@@ -123,14 +124,6 @@ int run_encoder(Engine engine, const RunSettings& s) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- the verb
-
-std::string speed_line(const Completion& c, const Speeds& speeds) {
-  std::string line = fmt::format("{} prompt tokens, {} new | load {:.3f} s", c.num_prompt_tokens, c.token_ids.size(), speeds.load_s);
-  if (speeds.ttft_s) line += fmt::format(" | first token {:.3f} s", *speeds.ttft_s);
-  if (speeds.prefill_tokens_per_s) line += fmt::format(" | prefill {:.1f} tok/s", *speeds.prefill_tokens_per_s);
-  if (speeds.decode_tokens_per_s) line += fmt::format(" | decode {:.1f} tok/s", *speeds.decode_tokens_per_s);
-  return line;
-}
 
 int run(RunSettings& s) {
   complete_prompt(s.prompt);

@@ -1,4 +1,4 @@
-// A completion as 'headrace run --json' prints it.
+// A completion as 'headrace run --json' prints it, and its speed in words.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@ struct Speeds {
 };
 Speeds speeds_of(const Completion& completion, double load_s);
 
+// The line of --stats.
+std::string speed_line(const Completion& completion, const Speeds& speeds);
 std::string completion_json(const Completion& completion, const GenerateOptions& options, const Speeds& speeds);
 
 }  // namespace headrace::cli

@@ -1,4 +1,4 @@
-#include "cli/completion_json.h"
+#include "cli/completion_report.h"
 
 #include "core/json.h"
 
@@ -28,6 +28,14 @@ Speeds speeds_of(const Completion& completion, double load_s) {
   if (prefilled_s && *prefilled_s > t.scheduled_s.value_or(0)) speeds.prefill_tokens_per_s = computed / (*prefilled_s - t.scheduled_s.value_or(0));
   if (t.seconds_per_token && *t.seconds_per_token > 0) speeds.decode_tokens_per_s = 1 / *t.seconds_per_token;
   return speeds;
+}
+
+std::string speed_line(const Completion& c, const Speeds& speeds) {
+  std::string line = fmt::format("{} prompt tokens, {} new | load {:.3f} s", c.num_prompt_tokens, c.token_ids.size(), speeds.load_s);
+  if (speeds.ttft_s) line += fmt::format(" | first token {:.3f} s", *speeds.ttft_s);
+  if (speeds.prefill_tokens_per_s) line += fmt::format(" | prefill {:.1f} tok/s", *speeds.prefill_tokens_per_s);
+  if (speeds.decode_tokens_per_s) line += fmt::format(" | decode {:.1f} tok/s", *speeds.decode_tokens_per_s);
+  return line;
 }
 
 std::string completion_json(const Completion& c, const GenerateOptions& options, const Speeds& speeds) {

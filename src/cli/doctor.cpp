@@ -1,0 +1,107 @@
+// headrace doctor: what this machine has, and what Headrace makes of it.
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "core/json.h"
+#include "core/version.h"
+#include "device/cpu/cpu_features.h"
+#include "measure/machine_peak.h"
+
+namespace headrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The value of "KEY: value" in a file such as /proc/cpuinfo.
+std::string value_in(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (!line.starts_with(key) || colon == std::string::npos) continue;
+    const size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+int allowed_cores() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+std::string isa_reason() {
+  const char* forced = std::getenv("HEADRACE_CPU_ISA");
+  return forced && *forced ? fmt::format("HEADRACE_CPU_ISA={}", printable(forced)) : "the best that this processor runs; HEADRACE_CPU_ISA can force a lower one";
+}
+
+// Beside the program, or in ../lib.
+std::string cuda_module() {
+  const fs::path folder = fs::path(fs::read_symlink("/proc/self/exe")).parent_path();
+  for (const fs::path& path : {folder / "libheadrace_cuda.so", folder / ".." / "lib" / "libheadrace_cuda.so"}) {
+    if (!fs::exists(path)) continue;
+    void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!module) return fmt::format("{} is there but does not load: {}", path.string(), ::dlerror());
+    ::dlclose(module);
+    return path.string();
+  }
+  return "not there: models run on the CPU";
+}
+
+OrderedJson examine() {
+  OrderedJson runnable = OrderedJson::array();
+  for (CpuIsa isa : runnable_cpu_isas()) runnable.push_back(std::string(name(isa)));
+  ThreadPool pool;
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  const char* data = std::getenv("HEADRACE_TEST_DATA");
+  return {{"version", kVersion},
+          {"cpu", value_in("/proc/cpuinfo", "model name")},
+          {"cpu_flags", cpu_flags()},
+          {"isa", std::string(name(best_cpu_isa()))},
+          {"isa_reason", isa_reason()},
+          {"isas_runnable", std::move(runnable)},
+          {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
+          {"cores_allowed", allowed_cores()},
+          {"memory_bytes", ::sysconf(_SC_PHYS_PAGES) * page},
+          {"memory_available", value_in("/proc/meminfo", "MemAvailable")},
+          {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+          {"read_gb_per_s", measure_read_gb_per_s(pool, {.bytes = int64_t{256} << 20, .rounds = 4})},
+          {"cuda_module", cuda_module()},
+          {"test_data", data ? printable(data, 500) : "HEADRACE_TEST_DATA is not set: tests look in ../shared beside the source tree"}};
+}
+
+int doctor(bool json) {
+  const OrderedJson findings = examine();
+  if (json) {
+    write_output(findings.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+    return 0;
+  }
+  for (const auto& [key, value] : findings.items())
+    write_output(fmt::format("{:<18}{}\n", key,
+                             value.is_string()  ? value.get<std::string>()
+                             : value.is_array() ? fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), " "))
+                             : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>()) : value.dump()));
+  return 0;
+}
+
+}  // namespace
+
+void declare_doctor(Options& options) {
+  const auto json = std::make_shared<bool>(false);
+  options.flag("--json", *json, "findings as JSON");
+  options.run([json] { return doctor(*json); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,126 @@
+// headrace inspect: what is in a model or an engine, without running it.
+#include "api/plan_model.h"
+#include "cli/graph_svg.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "core/json.h"
+#include "core/new_file.h"
+#include "engine/engine_file.h"
+#include "weights/checkpoint.h"
+
+namespace headrace::cli {
+namespace {
+
+struct InspectSettings {
+  ModelOptions model;
+  bool program = false, json = false;
+  std::string graph;
+};
+
+std::string format_of(const std::string& path) {
+  if (is_engine_file(path)) return "engine";
+  if (is_gguf(path)) return "gguf";
+  return path.ends_with(".json") ? "config" : "folder";
+}
+
+struct Facts {
+  int64_t num_parameters = 0, weight_bytes = 0;
+  struct PerDtype {
+    int64_t tensors = 0, parameters = 0, bytes = 0;
+  };
+  std::map<std::string, PerDtype> dtypes;
+};
+
+Facts facts_of(const Graph& program) {
+  Facts facts;
+  for (const Value& p : program.leaves(Leaf::kParameter)) {
+    const int64_t n = p.shape().numel().value(), bytes = storage_bytes(p.dtype(), n);
+    facts.num_parameters += n, facts.weight_bytes += bytes;
+    Facts::PerDtype& d = facts.dtypes[std::string(name(p.dtype()))];
+    d.tensors += 1, d.parameters += n, d.bytes += bytes;
+  }
+  return facts;
+}
+
+OrderedJson types(const std::vector<std::pair<std::string, Value>>& values) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, value] : values) json[name] = value.type().to_string();
+  return json;
+}
+
+OrderedJson describe(const Engine& engine, const InspectSettings& s) {
+  const Facts facts = facts_of(engine.program);
+  OrderedJson dtypes = OrderedJson::object();
+  for (const auto& [name, d] : facts.dtypes) dtypes[name] = {{"tensors", d.tensors}, {"parameters", d.parameters}, {"bytes", d.bytes}};
+  std::vector<std::pair<std::string, Value>> inputs, outputs;
+  for (const Value& v : engine.program.leaves(Leaf::kInput)) inputs.emplace_back(v.name(), v);
+  for (const Graph::Output& o : engine.program.outputs()) outputs.emplace_back(o.name, o.value);
+  const Json* config = &engine.config;
+  OrderedJson json = {{"path", s.model.path},
+                      {"format", format_of(s.model.path)},
+                      {"kind", engine.kind},
+                      {"model_type", config->is_object() ? config->value("model_type", Json()) : Json()},
+                      {"num_nodes", engine.program.num_nodes()},
+                      {"num_parameters", facts.num_parameters},
+                      {"weight_bytes", facts.weight_bytes},
+                      {"kv_bytes_per_token", kv_bytes_per_token(engine)},
+                      {"max_positions", engine.max_positions},
+                      {"vocab_size", engine.vocab_size},
+                      {"exact", engine.exact},
+                      {"has_weights", engine.weights != nullptr},
+                      {"has_tokenizer", !engine.text.empty()},
+                      {"dtypes", std::move(dtypes)},
+                      {"inputs", types(inputs)},
+                      {"outputs", types(outputs)}};
+  if (s.program) json["program"] = engine.program.to_text();
+  return json;
+}
+
+std::string for_people(const OrderedJson& json) {
+  std::string text;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "program") continue;
+    if (!value.is_object()) {
+      text += fmt::format("{:<20}{}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      continue;
+    }
+    bool first = true;
+    for (const auto& [name, item] : value.items()) {
+      text += fmt::format("{:<20}{:<20}{}\n", first ? key : "", name,
+                          item.is_string() ? item.get<std::string>()
+                                           : fmt::format("{} tensors, {} parameters, {} bytes", item["tensors"].dump(), item["parameters"].dump(), item["bytes"].dump()));
+      first = false;
+    }
+  }
+  return text;
+}
+
+int inspect(const InspectSettings& s) {
+  const Engine engine = load_engine(s.model.path, s.model.load);
+  if (!s.graph.empty()) {
+    NewFile file(s.graph);
+    const std::string svg = graph_svg(engine.program);
+    file.append(std::as_bytes(std::span(svg)));
+    file.commit();
+  }
+  if (s.json) write_output(describe(engine, s).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+  else if (s.program) write_output(engine.program.to_text());
+  else write_output(for_people(describe(engine, s)));
+  return 0;
+}
+
+}  // namespace
+
+void declare_inspect(Options& options) {
+  const auto s = std::make_shared<InspectSettings>();
+  options.positional("MODEL", s->model.path, "a Hugging Face folder, a config.json (with --random-weights), a .gguf file or an engine");
+  options.flag("--program", s->program, "prints the program: its graph after all passes, as text");
+  options.value("--graph", "FILE.svg", s->graph, "draws the program; repeated layers are drawn once");
+  declare_dtype(options, s->model);
+  declare_random_weights(options, s->model);
+  options.flag("--json", s->json, "figures as JSON");
+  options.run([s] { return inspect(*s); });
+}
+
+}  // namespace headrace::cli

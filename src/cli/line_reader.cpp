@@ -1,0 +1,51 @@
+#include "cli/line_reader.h"
+
+#include <unistd.h>
+
+#include <string_view>
+
+namespace headrace::cli {
+namespace {
+
+constexpr std::string_view kFence = "\"\"\"";
+
+}  // namespace
+
+std::optional<std::string> LineReader::line() {
+  for (;;) {
+    const size_t end = buffer_.find('\n');
+    if (end != std::string::npos || (ended_ && !buffer_.empty())) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end == std::string::npos ? end : end + 1);
+      if (line.ends_with('\r')) line.pop_back();
+      return line;
+    }
+    if (ended_) return std::nullopt;
+    char bytes[4096];
+    const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got < 0) return std::nullopt;
+    ended_ = got == 0;
+    buffer_.append(bytes, size_t(got));
+  }
+}
+
+bool LineReader::is_open(const std::string& text) {
+  if (text.starts_with(kFence)) return text.find(kFence, kFence.size()) == std::string::npos;
+  return text.ends_with('\\');
+}
+
+std::string LineReader::join(std::string text, const std::string& more) {
+  if (!text.starts_with(kFence)) text.pop_back();
+  return text + "\n" + more;
+}
+
+std::string LineReader::finished(std::string text) {
+  if (!text.starts_with(kFence)) return text;
+  text.erase(text.find(kFence, kFence.size()));
+  text.erase(0, kFence.size());
+  if (text.starts_with('\n')) text.erase(0, 1);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,22 @@
+// What a step of a model costs at least: bytes that must be read, products that must be made.
+#pragma once
+
+#include "engine/engine.h"
+
+namespace headrace::cli {
+
+struct ModelCost {
+  int64_t num_parameters = 0;
+  int64_t weight_bytes = 0;        // read by every step: all weights but tables that are only looked up
+  int64_t kv_bytes_per_token = 0;  // read for every token of the context
+  int64_t macs = 0;                // per token, in matrices, but for those that make logits
+  int64_t logit_macs = 0;          // per row of logits
+  DType dtype = DType::kF32;       // that most products are made with
+
+  // Of one decode step of `batch` sequences with `context` tokens each.
+  double step_bytes(int batch, double context) const { return double(weight_bytes) + batch * context * double(kv_bytes_per_token); }
+};
+
+ModelCost cost_of(const Engine& engine);
+
+}  // namespace headrace::cli

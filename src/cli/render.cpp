@@ -1,0 +1,56 @@
+// headrace render: a chat template with any context.
+#include "api/text_loader.h"
+#include "cli/output.h"
+#include "cli/text_source.h"
+#include "cli/verbs.h"
+#include "core/json.h"
+#include "jinja/strftime.h"
+
+namespace headrace::cli {
+namespace {
+
+struct RenderSettings {
+  std::string source, context, now;
+};
+
+// A model's template sees its special tokens, unless the context has others.
+std::string render_model(const std::string& path, const OrderedJson& context, const jinja::RenderOptions& options) {
+  const TextFiles files = find_text_files(path);
+  if (files.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files, so no chat template", path);
+  const auto chat_template = make_chat_template(files, *make_tokenizer(files, folder_name(path)));
+  if (!chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template", path);
+  const auto part = [&](const char* key) { return context.contains(key) ? &context[key] : nullptr; };
+  const auto is_set = [&](const char* key) { return context.contains(key) && context[key].is_boolean() && context[key].get<bool>(); };
+  return chat_template->render({.messages = part("messages"),
+                                .tools = part("tools"),
+                                .documents = part("documents"),
+                                .variables = &context,
+                                .add_generation_prompt = is_set("add_generation_prompt"),
+                                .continue_final_message = is_set("continue_final_message")},
+                               options);
+}
+
+int render(const RenderSettings& s) {
+  jinja::RenderOptions options;
+  if (!s.now.empty()) options.now = jinja::parse_time(s.now);
+  const OrderedJson context = parse_ordered_json(s.context == "-" ? read_input() : read_file(s.context), s.context);
+  if (!context.is_object()) invalid("{}: the context is {}, wanted a JSON object", s.context, context.type_name());
+  const bool is_template = s.source.ends_with(".jinja") || s.source.ends_with(".jinja2") || s.source.ends_with(".j2");
+  write_output(is_template ? jinja::Template::parse(read_file(s.source), s.source).render(context, options) : render_model(s.source, context, options));
+  return 0;
+}
+
+}  // namespace
+
+void declare_render(Options& options) {
+  const auto s = std::make_shared<RenderSettings>();
+  options.positional("MODEL", s->source, "a model with a chat template, or a template (.jinja)");
+  options.value("--context", "FILE", s->context, "JSON: messages, tools, add_generation_prompt, bos_token ...; '-' is standard input");
+  options.value("--now", "DATE", s->now, "what the template takes for today: YYYY-MM-DD [HH:MM[:SS]]");
+  options.run([s] {
+    if (s->context.empty()) throw UsageError("--context FILE is missing");
+    return render(*s);
+  });
+}
+
+}  // namespace headrace::cli
