@@ -20,7 +20,9 @@ WeightParameters::WeightParameters(const Graph& program, std::shared_ptr<const W
               name(stored->dtype), name(p.dtype()));
 }
 
-Constant WeightParameters::get(const std::string& path) { return {weights_->read(path), weights_}; }
+Constant WeightParameters::get(const std::string& path) {
+  return {weights_->read(path), weights_, [weights = weights_, path] { weights->release(path); }};
+}
 void WeightParameters::done_with(const std::string& path) { weights_->release(path); }
 
 }  // namespace headrace

@@ -2,6 +2,7 @@
 // and makes the one it chooses; what is made owns its packed weights.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@ namespace headrace {
 struct Constant {
   Tensor tensor;  // data is null when the operand is not constant
   std::shared_ptr<const void> owner;
+  // Lets memory go that holds what has been read so far; it can be read again. May be empty.
+  std::function<void()> release_pages;
 };
 
 struct KernelRequest {
@@ -36,6 +39,14 @@ struct KernelDef {
   bool (*supports)(const KernelRequest&) = nullptr;
   std::unique_ptr<Kernel> (*make)(const KernelRequest&) = nullptr;
 };
+
+// For KernelDef: a T made from the request, and a kernel that supports every operand that the op accepts.
+template <typename T>
+std::unique_ptr<Kernel> make_as(const KernelRequest& request) {
+  if constexpr (std::is_default_constructible_v<T>) return std::make_unique<T>();
+  else return std::make_unique<T>(request);
+}
+inline bool supports_all(const KernelRequest&) { return true; }
 
 // All kernels, in order of preference within an op and device. Filled by calls, then shared and unchanging.
 class KernelRegistry {

@@ -1,4 +1,7 @@
 // linear and fused_linear on a CPU, by cpu_linear's kernels: weights known at load are packed, activations are fp32.
+#include <algorithm>
+#include <deque>
+
 #include "core/blocks.h"
 #include "cpu_linear/fused_linear.h"
 #include "device/cpu/cpu_device.h"
@@ -33,6 +36,19 @@ std::vector<float> widened(const Constant& constant) {
   return values;
 }
 
+constexpr int64_t kSliceBytes = 64 << 20;
+
+// Rows of one slice: whole panels of 16 and about kSliceBytes.
+int64_t slice_rows(const Tensor& weight) {
+  const int64_t row_bytes = std::max<int64_t>(storage_bytes(weight.dtype, weight.sizes[1]), 1);
+  return std::max<int64_t>(kSliceBytes / row_bytes / 256 * 256, 256);
+}
+
+Tensor rows_of(const Tensor& weight, int64_t begin, int64_t end) {
+  return Tensor::contiguous(static_cast<void*>(weight.as<std::byte>() + storage_bytes(weight.dtype, begin * weight.sizes[1])), weight.dtype,
+                            {end - begin, weight.sizes[1]});
+}
+
 LinearActivation activation_of(FusedLinear::Activation activation) {
   switch (activation) {
     case FusedLinear::Activation::kNone: return LinearActivation::kNone;
@@ -53,15 +69,21 @@ class PackedLinear : public CpuKernel {
     num_threads_ = device.pool().size();
     residual_ = at.residual;
     auto arena = std::make_shared<PackArena>();
-    matrices_.reserve(size_t(a.num_weights));
     for (int i = 0; i < int(a.num_weights); ++i) {
       const Constant& weight = request.constants[at.first_weight + i];
-      matrices_.push_back(PackedMatrix::pack(weight.tensor, device.isa(), request.arithmetic, arena, device.pool()));
-      if (request.arithmetic == Arithmetic::kExact) sources_.push_back(weight.owner);  // some are read where they lie
       if (a.bias) biases_.push_back(widened(request.constants[at.first_bias + i]));
+      // A large matrix in slices of its rows, so that it is never in memory twice. Gate and up stay whole: they go in pairs.
+      const int64_t rows = weight.tensor.sizes[0], step = a.gated ? rows : slice_rows(weight.tensor);
+      for (int64_t begin = 0; begin < rows; begin += step) {
+        const Tensor slice = rows_of(weight.tensor, begin, std::min(begin + step, rows));
+        matrices_.push_back(PackedMatrix::pack(slice, device.isa(), request.arithmetic, arena, device.pool()));
+        if (a.bias) slice_biases_.push_back(biases_.back().data() + begin);
+        if (weight.release_pages) weight.release_pages();
+      }
+      if (request.arithmetic == Arithmetic::kExact) sources_.push_back(weight.owner);  // some are read where they lie
     }
     for (const PackedMatrix& m : matrices_) spec_.weights.push_back(&m);
-    for (const std::vector<float>& b : biases_) spec_.biases.push_back(b.data());
+    spec_.biases = slice_biases_;
     spec_.combine = a.gated ? Combine::kGated : Combine::kConcatenate;
     spec_.activation = activation_of(a.activation);
     if (a.norm != FusedLinear::Norm::kNone) {
@@ -93,9 +115,10 @@ class PackedLinear : public CpuKernel {
  private:
   std::string op_;
   int num_threads_ = 1, residual_ = -1;
-  std::vector<PackedMatrix> matrices_;
+  std::deque<PackedMatrix> matrices_;  // spec_ points into it
   std::vector<std::shared_ptr<const void>> sources_;
-  std::vector<std::vector<float>> biases_;
+  std::vector<std::vector<float>> biases_;  // one for each weight
+  std::vector<const float*> slice_biases_;  // and for each of its slices
   std::vector<float> norm_weight_, norm_bias_;
   LinearSpec spec_;
 };
