@@ -64,6 +64,7 @@ bool ordered(Runtime& runtime, Comparison op, const Value& left, const Value& ri
   }
   require_defined(left);
   require_defined(right);
+  if (left.is_string()) runtime.step_through(left);
   if (left.is_string() && right.is_string()) return decide(text_of(left).compare(text_of(right)));  // UTF-8 keeps the order of code points
   if (!left.is_sequence() || left.kind() != right.kind()) not_ordered(op, left, right);
   const Runtime::Nested nested(runtime);
@@ -93,7 +94,10 @@ bool equal(Runtime& runtime, const Value& left, const Value& right) {
   const Runtime::Nested nested(runtime);
   switch (left.kind()) {
     case Kind::kMissing: case Kind::kUndefined: case Kind::kNone: return true;
-    case Kind::kString: return text_of(left) == text_of(right);
+    case Kind::kString:
+      if (text_of(left).size() != text_of(right).size()) return false;
+      runtime.step_through(left);
+      return text_of(left) == text_of(right);
     case Kind::kList: case Kind::kTuple: return left.object() == right.object() || equal_sequences(runtime, items_of(left), items_of(right));
     case Kind::kDict: return left.object() == right.object() || equal_dicts(runtime, left.as<DictObject>(), right.as<DictObject>());
     case Kind::kRange: return equal_ranges(left.as<RangeObject>(), right.as<RangeObject>());
@@ -116,7 +120,7 @@ bool compare(Runtime& runtime, Comparison op, const Value& left, const Value& ri
 bool contains(Runtime& runtime, const Value& container, const Value& item) {
   if (container.is_string()) {
     if (!item.is_string()) invalid("'in <string>' requires string as left operand, not {}", type_name(item));
-    runtime.step(text_of(container).size() / 16);
+    runtime.step_search(text_of(container), text_of(item));
     return text_of(container).find(text_of(item)) != std::string::npos;
   }
   if (container.is(Kind::kDict)) return container.as<DictObject>().find(runtime, item) != nullptr;
@@ -138,7 +142,9 @@ size_t hash(Runtime& runtime, const Value& value) {
       if (d == std::floor(d) && std::fabs(d) < 9e18) return spread(int64_t(d));
       return std::hash<double>()(d);
     }
-    case Kind::kString: return std::hash<std::string_view>()(text_of(value));
+    case Kind::kString:
+      runtime.step_through(value);
+      return std::hash<std::string_view>()(text_of(value));
     case Kind::kTuple: {
       const Runtime::Nested nested(runtime);
       size_t h = 0x345678;

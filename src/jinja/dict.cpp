@@ -23,6 +23,7 @@ int64_t DictObject::locate(size_t hash, Matches matches) const {
 }
 
 const Value* DictObject::find(Runtime& runtime, const Value& key) const {
+  runtime.step_through(key);
   if (key.is_string()) return find(text_of(key));
   const int64_t at = locate(hash(runtime, key), [&](const Value& other) {
     runtime.step();

@@ -96,6 +96,7 @@ struct Evaluator::ExpressionVisitor {
     if (!e.function) invalid("there is no test named '{}'", printable(e.name));
     const CallArguments arguments = self.evaluate_arguments(e.arguments, scope);
     runtime().line = line;
+    runtime().step_through(operand);
     return e.function(runtime(), operand, arguments);
   }
   Value operator()(const Unary& e) const {
@@ -189,6 +190,7 @@ Value Evaluator::apply_filter(const Filter& filter, int line, const Ref<Scope>& 
   if (!filter.function) invalid("there is no filter named '{}'", printable(filter.name));
   const CallArguments arguments = evaluate_arguments(filter.arguments, scope);
   runtime_.line = line;
+  runtime_.step_through(operand);
   return filter.function(runtime_, operand, arguments);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/error.h"
 #include "core/utf8.h"
@@ -105,7 +104,7 @@ FormatSpec FormatSpec::parse(std::string_view text) {
       text.remove_prefix(1);
     }
   }
-  if (!text.empty() && std::strchr("+- ", text[0])) {
+  if (text.starts_with('+') || text.starts_with('-') || text.starts_with(' ')) {
     spec.sign = text[0];
     text.remove_prefix(1);
   }
@@ -157,7 +156,7 @@ std::string integer_digits(uint64_t magnitude, char type, bool is_alternate) {
 }
 
 std::string format_value(const Value& value, const FormatSpec& spec) {
-  const bool is_float_code = spec.type != '\0' && std::strchr("eEfFgG%", spec.type);
+  const bool is_float_code = std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos;
   if (value.is_integral()) return is_float_code ? format_float(value.number(), spec) : format_integer(value.as_int(), spec);
   if (value.is(Kind::kFloat)) {
     if (!is_float_code && spec.type != '\0' && spec.type != 'n') invalid("format: the code '{}' does not fit a float", spec.type);

@@ -45,6 +45,7 @@ Cut cut(int64_t length, const Value& start, const Value& stop, const Value& step
 
 Value slice_string(Runtime& runtime, const Value& value, const Cut& c) {
   auto& string = value.as<StringObject>();
+  if (length(string) != int64_t(string.text.size())) runtime.step_through(value);  // characters have to be counted
   if (c.step == 1) {
     const size_t from = byte_offset(string, c.count ? c.start : 0), to = byte_offset(string, c.count ? c.start + c.count : 0);
     return runtime.string(string.text.substr(from, to - from), string.is_markup);

@@ -88,7 +88,7 @@ class Writer {
   }
 
   void write_string(std::string_view text) {
-    runtime_.step(text.size() / 16);
+    runtime_.step_bytes(text.size());
     out_.add("\"");
     for (size_t i = 0; i < text.size();) {
       const Utf8 c = decode_utf8(text, i);

@@ -90,7 +90,7 @@ class Lexer {
 
   void lex_text() {
     size_t tag = at_;
-    while ((tag = source_.find('{', tag)) != source_.npos && (tag + 1 >= source_.size() || !std::strchr("%{#", source_[tag + 1]))) ++tag;
+    while ((tag = source_.find('{', tag)) != source_.npos && (tag + 1 >= source_.size() || std::string_view("%{#").find(source_[tag + 1]) == std::string_view::npos)) ++tag;
     if (tag == source_.npos) {
       push_text(rest(at_));
       return advance_to(source_.size());
@@ -222,7 +222,7 @@ class Lexer {
       return advance_to(at_ + 2);
     }
     const char c = source_[at_];
-    if (!std::strchr("+-/*%~[](){}><=.:|,;", c) || c == '\0')
+    if (std::string_view("+-/*%~[](){}><=.:|,;").find(c) == std::string_view::npos)
       error(fmt::format("unexpected character '{}'", printable(rest(at_).substr(0, size_t(decode_utf8(source_, at_).length)))));
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c == ')' || c == ']' || c == '}') {

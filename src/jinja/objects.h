@@ -125,7 +125,7 @@ struct FunctionObject : Object {
 struct NativeFunctionObject : FunctionObject {
   NativeFunctionObject(std::string_view name, NativeFunction function, Value self) : name(name), function(function), self(std::move(self)) {}
   void clear() override { self = Value(); }
-  Value call(Runtime& runtime, CallArguments& arguments) override { return function(runtime, self, arguments); }
+  Value call(Runtime& runtime, CallArguments& arguments) override;
   std::string repr() const override { return "<built-in function " + std::string(name) + ">"; }
   std::string_view name;
   NativeFunction function;

@@ -1,7 +1,6 @@
 #include "jinja/percent_format.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "core/error.h"
 #include "core/utf8.h"
@@ -12,6 +11,8 @@
 
 namespace headrace::jinja {
 namespace {
+
+bool is_one_of(std::string_view characters, char c) { return characters.find(c) != characters.npos; }
 
 class PercentFormatter {
  public:
@@ -82,7 +83,7 @@ class PercentFormatter {
     FormatSpec spec;
     bool zero = false;
     if (peek() == '(') value = named_value();
-    for (; std::strchr("#0- +", peek()) && peek(); ++at_) {
+    for (; is_one_of("#0- +", peek()); ++at_) {
       switch (peek()) {
         case '#': spec.is_alternate = true; break;
         case '0': zero = true; break;
@@ -97,7 +98,7 @@ class PercentFormatter {
       ++at_;
       spec.precision = std::max<int64_t>(0, number());
     }
-    while (std::strchr("hlL", peek()) && peek()) ++at_;
+    while (is_one_of("hlL", peek())) ++at_;
     spec.type = peek();
     ++at_;
     if (spec.type == '%') return void(out_.add("%"));

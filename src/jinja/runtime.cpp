@@ -3,10 +3,28 @@
 #include "core/error.h"
 
 namespace headrace::jinja {
+namespace {
+
+// What a step is worth: of text read character by character, copied, and compared in a search.
+constexpr size_t kBytesReadPerStep = 8;
+constexpr size_t kBytesCopiedPerStep = 256;
+constexpr size_t kComparesPerStep = 4096;
+
+}  // namespace
 
 void Runtime::step(size_t amount) {
   if (amount > size_t(max_steps_ - steps_)) invalid("the template runs for more than {} steps", max_steps_);
   steps_ += int64_t(amount);
+}
+
+void Runtime::step_bytes(size_t bytes) { step(bytes / kBytesReadPerStep); }
+
+void Runtime::step_through(const Value& value) {
+  if (value.is_string()) step_bytes(text_of(value).size());
+}
+
+void Runtime::step_search(std::string_view text, std::string_view needle) {
+  step(text.size() / kBytesCopiedPerStep + text.size() * std::min(needle.size(), text.size()) / kComparesPerStep);
 }
 
 void Runtime::Nested::too_deep(int& depth) {
@@ -17,7 +35,7 @@ void Runtime::Nested::too_deep(int& depth) {
 Value Runtime::string(std::string text, bool is_markup) {
   if (text.size() > kMaxTextBytes) invalid("a string would be longer than {} MiB", kMaxTextBytes >> 20);
   const size_t payload = text.capacity();
-  step(text.size() / 16);
+  step(text.size() / kBytesCopiedPerStep);
   return Value(heap.make<StringObject>(payload, std::move(text), is_markup));
 }
 
@@ -50,6 +68,12 @@ Value Runtime::undefined(std::string message) {
 
 Value Runtime::bound_function(const NativeEntry& entry, Value self) {
   return Value(Kind::kFunction, Ref<Object>(heap.make<NativeFunctionObject>(0, entry.name, entry.function, std::move(self)).get()));
+}
+
+Value NativeFunctionObject::call(Runtime& runtime, CallArguments& arguments) {
+  runtime.step_through(self);
+  for (const Value& argument : arguments.positional) runtime.step_through(argument);
+  return function(runtime, self, arguments);
 }
 
 Text& Text::repeat(size_t count, std::string_view text) {

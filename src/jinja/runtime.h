@@ -1,6 +1,7 @@
 // What filters, tests, methods and operators need from one rendering: its heap, its limits, its settings.
 #pragma once
 
+#include <algorithm>
 #include <ctime>
 
 #include "jinja/objects.h"
@@ -15,10 +16,14 @@ inline constexpr int64_t kMaxRange = 100'000;       // as the sandbox of jinja2
 
 class Runtime {
  public:
-  Runtime(const std::tm& now, int64_t max_steps) : now(now), max_steps_(max_steps) {}
+  Runtime(const std::tm& now, int64_t max_steps) : now(now), max_steps_(std::max<int64_t>(0, max_steps)) {}
 
   // Counts work; throws Error past the limit.
   void step(size_t amount = 1);
+  // What reading so many bytes costs; what reading `value` costs when it is a string; what looking for `needle` in `text` costs at worst.
+  void step_bytes(size_t bytes);
+  void step_through(const Value& value);
+  void step_search(std::string_view text, std::string_view needle);
   // Alive while one level deeper; throws Error past kMaxDepth.
   class Nested {
    public:

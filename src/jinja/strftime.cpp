@@ -1,7 +1,6 @@
 #include "jinja/strftime.h"
 
 #include <cstdio>
-#include <cstring>
 
 #include "core/error.h"
 #include "jinja/runtime.h"
@@ -100,7 +99,7 @@ std::string format_time(const std::tm& time, std::string_view format) {
       continue;
     }
     char fill = '\0';
-    if (i + 2 < format.size() && std::strchr("-_0", format[i + 1])) fill = format[++i];
+    if (i + 2 < format.size() && std::string_view("-_0").find(format[i + 1]) != std::string_view::npos) fill = format[++i];
     out.add(directive(time, format[++i], fill));
   }
   return out.take();

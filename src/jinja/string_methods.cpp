@@ -224,7 +224,7 @@ constexpr NativeEntry kMethods[] = {
 }  // namespace
 
 std::string replace_text(Runtime& runtime, std::string_view text, std::string_view old, std::string_view with, int64_t count) {
-  runtime.step(text.size() / 16);
+  runtime.step_search(text, old);
   Text out;
   size_t copied = 0;
   for (size_t at = 0; count != 0; --count) {

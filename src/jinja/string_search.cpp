@@ -13,6 +13,20 @@
 namespace headrace::jinja {
 namespace {
 
+// The parts of a string; more than the heap could hold as strings are refused before they take memory themselves.
+class Parts {
+ public:
+  void add(std::string_view part) {
+    if (parts_.size() >= kMaxMemoryBytes / sizeof(StringObject)) invalid("a string would be split into more than {} parts", parts_.size());
+    parts_.push_back(part);
+  }
+  void reverse() { std::reverse(parts_.begin(), parts_.end()); }
+  const std::vector<std::string_view>& all() const { return parts_; }
+
+ private:
+  std::vector<std::string_view> parts_;
+};
+
 Value strings(Runtime& runtime, const Value& self, const std::vector<std::string_view>& parts) {
   std::vector<Value> out;
   out.reserve(parts.size());
@@ -26,9 +40,9 @@ struct Separator {
 };
 
 Separator separator_of(Runtime& runtime, const Parameters& p, const Value& self) {
-  runtime.step(text_of(self).size() / 16);
   if (!p.is_set(0)) return {{}, p.integer_or(1, -1)};
   if (p.string(0).empty()) invalid("split(): empty separator");
+  runtime.step_search(text_of(self), p.string(0));
   return {p.string(0), p.integer_or(1, -1)};
 }
 
@@ -36,39 +50,39 @@ Value split(Runtime& runtime, const Value& self, const CallArguments& arguments)
   const Parameters p("split", arguments, {"sep", "maxsplit"});
   auto [separator, most] = separator_of(runtime, p, self);
   std::string_view rest = text_of(self);
-  std::vector<std::string_view> parts;
+  Parts parts;
   if (!separator.empty()) {
     for (size_t at; most != 0 && (at = rest.find(separator)) != rest.npos; --most) {
-      parts.push_back(rest.substr(0, at));
+      parts.add(rest.substr(0, at));
       rest.remove_prefix(at + separator.size());
     }
-    parts.push_back(rest);
-    return strings(runtime, self, parts);
+    parts.add(rest);
+    return strings(runtime, self, parts.all());
   }
   for (rest = strip(rest, {.right = false}); !rest.empty(); rest = strip(rest, {.right = false}), --most) {
     if (most == 0) {
-      parts.push_back(rest);
+      parts.add(rest);
       break;
     }
     size_t end = 0;
     while (end < rest.size() && !is_space(decode_utf8(rest, end).codepoint)) end += size_t(decode_utf8(rest, end).length);
-    parts.push_back(rest.substr(0, end));
+    parts.add(rest.substr(0, end));
     rest.remove_prefix(end);
   }
-  return strings(runtime, self, parts);
+  return strings(runtime, self, parts.all());
 }
 
 Value rsplit(Runtime& runtime, const Value& self, const CallArguments& arguments) {
   const Parameters p("rsplit", arguments, {"sep", "maxsplit"});
   auto [separator, most] = separator_of(runtime, p, self);
   std::string_view rest = text_of(self);
-  std::vector<std::string_view> parts;
+  Parts parts;
   if (!separator.empty()) {
     for (size_t at; most != 0 && (at = rest.rfind(separator)) != rest.npos; --most) {
-      parts.push_back(rest.substr(at + separator.size()));
+      parts.add(rest.substr(at + separator.size()));
       rest = rest.substr(0, at);
     }
-    parts.push_back(rest);
+    parts.add(rest);
   } else {
     for (rest = strip(rest, {.left = false}); !rest.empty(); rest = strip(rest, {.left = false}), --most) {
       std::string_view head = rest;
@@ -79,12 +93,12 @@ Value rsplit(Runtime& runtime, const Value& self, const CallArguments& arguments
         head = head.substr(0, last);
       }
       if (most == 0) head = {};
-      parts.push_back(rest.substr(head.size()));
+      parts.add(rest.substr(head.size()));
       rest = head;
     }
   }
-  std::reverse(parts.begin(), parts.end());
-  return strings(runtime, self, parts);
+  parts.reverse();
+  return strings(runtime, self, parts.all());
 }
 
 Value splitlines(Runtime& runtime, const Value& self, const CallArguments& arguments) {
@@ -97,6 +111,7 @@ Value partition(Runtime& runtime, const Value& self, const CallArguments& argume
   const Parameters p("partition", arguments, {"sep"}, 1);
   const std::string_view text = text_of(self), separator = p.string(0);
   if (separator.empty()) invalid("partition(): empty separator");
+  runtime.step_search(text, separator);
   const size_t at = FromRight ? text.rfind(separator) : text.find(separator);
   const bool markup = is_markup(self);
   const auto part = [&](std::string_view s) { return runtime.string(std::string(s), markup); };
@@ -135,7 +150,7 @@ Value find(Runtime& runtime, const Value& self, const CallArguments& arguments) 
   const Parameters p(search.must_find ? "index" : "find", arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = p.string(0);
   const Window w = window(p, self);
-  runtime.step(w.text.size() / 16);
+  runtime.step_search(w.text, wanted);
   const size_t at = !w.is_valid ? w.text.npos : search.from_right ? w.text.rfind(wanted) : w.text.find(wanted);
   if (at != w.text.npos) return Value::integer(w.start + count_codepoints(w.text.substr(0, at)));
   if (search.must_find) invalid("index(): substring not found");
@@ -146,7 +161,7 @@ Value count(Runtime& runtime, const Value& self, const CallArguments& arguments)
   const Parameters p("count", arguments, {"sub", "start", "end"}, 1);
   const std::string& wanted = p.string(0);
   const Window w = window(p, self);
-  runtime.step(w.text.size() / 16);
+  runtime.step_search(w.text, wanted);
   if (!w.is_valid) return Value::integer(0);
   if (wanted.empty()) return Value::integer(count_codepoints(w.text) + 1);
   int64_t found = 0;
@@ -186,20 +201,20 @@ constexpr NativeEntry kMethods[] = {
 }  // namespace
 
 std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends) {
-  std::vector<std::string_view> lines;
+  Parts lines;
   size_t start = 0;
   for (size_t i = 0; i < text.size();) {
     const Utf8 c = decode_utf8(text, i);
     size_t next = i + size_t(c.length);
     if (is_line_break(c.codepoint)) {
       if (c.codepoint == '\r' && next < text.size() && text[next] == '\n') ++next;
-      lines.push_back(text.substr(start, (keep_ends ? next : i) - start));
+      lines.add(text.substr(start, (keep_ends ? next : i) - start));
       start = next;
     }
     i = next;
   }
-  if (start < text.size()) lines.push_back(text.substr(start));
-  return lines;
+  if (start < text.size()) lines.add(text.substr(start));
+  return lines.all();
 }
 
 std::span<const NativeEntry> search_methods() { return kMethods; }

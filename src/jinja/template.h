@@ -23,7 +23,7 @@ struct Tree;
 
 struct RenderOptions {
   std::optional<std::tm> now;       // what strftime_now sees; the local time if not given. See parse_time() in strftime.h.
-  int64_t max_steps = 50'000'000;  // of work: expressions, items, 16 bytes of text; a second or a few
+  int64_t max_steps = 50'000'000;  // of work: an expression, an item, a few bytes of text; all of them take seconds
 };
 
 // Immutable; may be rendered by several threads at once.

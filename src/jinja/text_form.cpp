@@ -127,6 +127,7 @@ void append_repr(Runtime& runtime, Text& out, const Value& value) {
     case Kind::kInt: return void(out.add(fmt::format_int(value.as_int()).c_str()));
     case Kind::kFloat: return void(out.add(repr(value.as_float())));
     case Kind::kString:
+      runtime.step_through(value);
       if (!is_markup(value)) return void(out.add(repr(text_of(value))));
       return void(out.add("Markup(").add(repr(text_of(value))).add(")"));
     case Kind::kList:

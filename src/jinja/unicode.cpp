@@ -194,8 +194,9 @@ std::string fold_case(std::string_view text) {
 std::string_view strip(std::string_view text, StripSides sides) { return strip_if(text, sides, is_space); }
 
 std::string_view strip(std::string_view text, std::string_view characters, StripSides sides) {
-  const std::vector<uint32_t> set = decode(characters);
-  return strip_if(text, sides, [&](uint32_t c) { return std::find(set.begin(), set.end(), c) != set.end(); });
+  std::vector<uint32_t> set = decode(characters);
+  std::sort(set.begin(), set.end());
+  return strip_if(text, sides, [&](uint32_t c) { return std::binary_search(set.begin(), set.end(), c); });
 }
 
 }  // namespace headrace::jinja

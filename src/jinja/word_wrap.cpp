@@ -33,63 +33,67 @@ std::vector<size_t> hyphen_cuts(const Codepoints& text, size_t start, size_t end
   return cuts;
 }
 
-std::vector<Codepoints> split_chunks(const Codepoints& text, bool breaks_on_hyphens) {
-  std::vector<Codepoints> chunks;
-  const auto add = [&](size_t from, size_t to) { chunks.emplace_back(text.begin() + long(from), text.begin() + long(to)); };
+// A word, a part of one, or white space: [begin, end) of the text.
+struct Chunk {
+  size_t begin, end;
+  size_t size() const { return end - begin; }
+};
+
+std::vector<Chunk> split_chunks(const Codepoints& text, bool breaks_on_hyphens) {
+  std::vector<Chunk> chunks;
   for (size_t start = 0, end; start < text.size(); start = end) {
     end = start;
     const bool spaces = is_wrap_space(text[start]);
     while (end < text.size() && is_wrap_space(text[end]) == spaces) ++end;
     size_t from = start;
     if (!spaces && breaks_on_hyphens) {
-      for (const size_t cut : hyphen_cuts(text, start, end)) {
-        if (cut > from && cut < end) add(from, cut), from = cut;
-      }
+      for (const size_t cut : hyphen_cuts(text, start, end))
+        if (cut > from && cut < end) chunks.push_back({from, cut}), from = cut;
     }
-    add(from, end);
+    chunks.push_back({from, end});
   }
   return chunks;
 }
 
-bool is_blank(const Codepoints& chunk) { return std::all_of(chunk.begin(), chunk.end(), is_space); }
+// How much of a word that is longer than a line goes on this one: up to the last hyphen that fits, or all that fits.
+size_t cut_of_long_word(const Codepoints& text, const Chunk& chunk, size_t room, bool breaks_on_hyphens) {
+  if (!breaks_on_hyphens) return room;
+  const auto begin = text.begin() + long(chunk.begin);
+  for (size_t cut = room; cut > 1; --cut)
+    if (begin[long(cut) - 1] == '-') return std::any_of(begin, begin + long(cut) - 1, [](uint32_t c) { return c != '-'; }) ? cut : room;
+  return room;
+}
 
 }  // namespace
 
 std::vector<std::string> wrap_words(Runtime& runtime, std::string_view paragraph, const WrapOptions& options) {
-  std::vector<Codepoints> chunks = split_chunks(decode(paragraph), options.breaks_on_hyphens);
-  std::reverse(chunks.begin(), chunks.end());
+  const Codepoints text = decode(paragraph);
+  std::vector<Chunk> chunks = split_chunks(text, options.breaks_on_hyphens);
+  const auto is_blank = [&](const Chunk& c) { return std::all_of(text.begin() + long(c.begin), text.begin() + long(c.end), is_space); };
   const size_t width = size_t(options.width);
   std::vector<std::string> lines;
-  while (!chunks.empty()) {
-    runtime.step();
-    std::vector<Codepoints> line;
+  for (size_t at = 0; at < chunks.size();) {
+    runtime.step(8);  // a line takes that much memory
+    std::vector<Chunk> line;
     size_t length = 0;
-    if (!lines.empty() && is_blank(chunks.back())) chunks.pop_back();
-    while (!chunks.empty() && length + chunks.back().size() <= width) {
-      length += chunks.back().size();
-      line.push_back(std::move(chunks.back()));
-      chunks.pop_back();
+    if (!lines.empty() && is_blank(chunks[at])) ++at;
+    while (at < chunks.size() && length + chunks[at].size() <= width) {
+      length += chunks[at].size();
+      line.push_back(chunks[at++]);
     }
-    if (!chunks.empty() && chunks.back().size() > width) {  // longer than any line
-      Codepoints& chunk = chunks.back();
+    if (at < chunks.size() && chunks[at].size() > width) {
+      Chunk& chunk = chunks[at];
       if (options.breaks_long_words) {
-        size_t cut = width - length;
-        if (options.breaks_on_hyphens && chunk.size() > cut) {  // rather after the last hyphen that fits
-          const auto begin = chunk.begin(), hyphen = std::find(std::make_reverse_iterator(begin + long(cut)), std::make_reverse_iterator(begin), uint32_t('-')).base();
-          if (hyphen > begin + 1 && std::any_of(begin, hyphen - 1, [](uint32_t c) { return c != '-'; })) cut = size_t(hyphen - begin);
-        }
-        line.emplace_back(chunk.begin(), chunk.begin() + long(cut));
-        chunk.erase(chunk.begin(), chunk.begin() + long(cut));
+        const size_t cut = cut_of_long_word(text, chunk, width - length, options.breaks_on_hyphens);
+        line.push_back({chunk.begin, chunk.begin + cut});
+        chunk.begin += cut;
       } else if (line.empty()) {
-        line.push_back(std::move(chunk));
-        chunks.pop_back();
+        line.push_back(chunk);
+        ++at;
       }
     }
     if (!line.empty() && is_blank(line.back())) line.pop_back();
-    if (line.empty()) continue;
-    std::string text;
-    for (const Codepoints& chunk : line) text += encode(chunk.data(), chunk.size());
-    lines.push_back(std::move(text));
+    if (!line.empty()) lines.push_back(encode(&text[line.front().begin], line.back().end - line.front().begin));
   }
   return lines;
 }

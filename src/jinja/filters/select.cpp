@@ -34,7 +34,10 @@ Transform map_transform(Runtime& runtime, const CallArguments& arguments) {
   const std::string& name = name_of(arguments.positional[0], "filter");
   const NativeFunction function = find_filter(name);
   if (!function) invalid("map: there is no filter named '{}'", printable(name));
-  return [rt, function, rest = without_first(arguments, 1)](const Value& item) { return function(*rt, item, rest); };
+  return [rt, function, rest = without_first(arguments, 1)](const Value& item) {
+    rt->step_through(item);
+    return function(*rt, item, rest);
+  };
 }
 
 Value map(Runtime& runtime, const Value& self, const CallArguments& arguments) {
