@@ -127,7 +127,7 @@ void decode(const Heads& h, int64_t sequences, int64_t context, CpuDevice& devic
   std::printf("%-9s decode %ld x %5ld tokens, %d threads:", h.name, long(sequences), long(context), device.pool().size());
   for (DType kv : {DType::kF32, DType::kF16, DType::kBF16}) {
     const int64_t blocks = context / kBlockTokens, block_bytes = storage_bytes(kv, 2 * h.kv_heads * kBlockTokens * h.head_dim);
-    const int64_t step_bytes = sequences * blocks * block_bytes, steps = std::max<int64_t>(1, ((getenv("MIB")?atoll(getenv("MIB")):256) << 20) / step_bytes);
+    const int64_t step_bytes = sequences * blocks * block_bytes, steps = std::max<int64_t>(1, (int64_t{256} << 20) / step_bytes);
     std::vector<int32_t> offsets(static_cast<size_t>(sequences + 1)), lengths(static_cast<size_t>(sequences), int32_t(context));
     std::iota(offsets.begin(), offsets.end(), 0);
     std::vector<int32_t> order(static_cast<size_t>(steps * sequences * blocks));
