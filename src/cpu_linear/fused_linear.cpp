@@ -16,20 +16,27 @@ constexpr int kMaxPanels = 2;  // that are in work at once
 // Prefetching runs one item ahead, or, where items are larger than this, so many bytes within a panel.
 constexpr int64_t kMostBytesAhead = 64 << 10;
 constexpr int64_t kFarPrefetchBytes = 4 << 10;
+// A source is widened for a single tile in pieces of so many k, which stay in a near cache.
+constexpr int64_t kWidenedK = 512;
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
 
 bool gated(const LinearSpec& spec) { return spec.combine == Combine::kGated; }
-bool in_place(const PackedMatrix& m) { return m.panel(0) == nullptr; }
-bool any_in_place(const LinearSpec& spec) {
-  return std::any_of(spec.weights.begin(), spec.weights.end(), [](const PackedMatrix* m) { return in_place(*m); });
+bool any_source(const LinearSpec& spec) {
+  return std::any_of(spec.weights.begin(), spec.weights.end(), [](const PackedMatrix* m) { return m->is_source(); });
+}
+
+// Bytes of a panel in the form that kernels read, padded to whole groups of coded panels.
+int64_t expanded_bytes(const PackedMatrix& m, int64_t k) {
+  const PanelFormat format = format_of(m.kind());
+  return round_up(k, kCodedGroupK) / format.block_k * format.block_bytes;
 }
 
 // Where things lie in the workspace: activations once per form that the matrices want, shared or per thread; then scratch per thread.
 struct Workspace {
   int64_t row_bytes[3] = {};  // of a form; 0: not wanted
-  int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, scratch_bytes = 0;
+  int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, normalized_bytes = 0, scratch_bytes = 0;
 
   Workspace(const LinearSpec& spec, int64_t rows) {
     const int64_t k = spec.k();
@@ -40,7 +47,11 @@ struct Workspace {
     private_rows = std::min(rows, kPrivateElements / k);
     private_bytes = activation_bytes(private_rows);
     shared_bytes = activation_bytes(rows);
-    scratch_bytes = round_up(k * 4, 64) + (any_in_place(spec) ? 2 * k * kPanelRows * 4 : 0);
+    int64_t panel_bytes = 0;
+    for (const PackedMatrix* m : spec.weights)
+      if (!m->is_direct()) panel_bytes = std::max(panel_bytes, expanded_bytes(*m, k));
+    normalized_bytes = round_up(k * 4, 64);
+    scratch_bytes = normalized_bytes + kMaxPanels * panel_bytes;
   }
   int64_t activation_bytes(int64_t rows) const {
     int64_t sum = 0;
@@ -69,8 +80,9 @@ class Call {
       at += round_up(layout_.row_bytes[form] * rows.rows, 64);
     }
     const int64_t activations = is_private ? team.size() * layout_.private_bytes : layout_.shared_bytes;
-    normalized_ = reinterpret_cast<float*>(workspace + activations + team.rank() * layout_.scratch_bytes);
-    widened_ = normalized_ + round_up(spec.k(), 16);
+    std::byte* const scratch = workspace + activations + team.rank() * layout_.scratch_bytes;
+    normalized_ = reinterpret_cast<float*>(scratch);
+    expanded_ = scratch + layout_.normalized_bytes;
     if (is_private) {
       prepare(0, tiles_.count);
     } else {
@@ -103,7 +115,7 @@ class Call {
     return rows;
   }
 
-  int64_t panels_per_item() const { return any_in_place(spec_) ? 1 : kMaxPanels; }  // of one matrix
+  int64_t panels_per_item() const { return any_source(spec_) ? 1 : kMaxPanels; }  // of one matrix
 
   void prepare(int64_t tile_begin, int64_t tile_end) {
     const LinearNorm& norm = spec_.norm;
@@ -127,9 +139,9 @@ class Call {
   // memory likes best, the rest on whichever thread is free.
   template <typename Body>
   void share_out(int64_t num_items, Body&& body) {
-    // Rows are split too where the matrices have too few panels for the threads; not when panels must be widened first.
+    // Rows are split too where the matrices have too few panels for the threads; not when expanding panels is slow.
     const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
-    const int64_t parts = any_in_place(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
+    const int64_t parts = any_source(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
     const auto range = [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) body(i / parts, i % parts * tiles_.count / parts, (i % parts + 1) * tiles_.count / parts);
     };
@@ -146,18 +158,12 @@ class Call {
     return std::clamp<int64_t>(kPieceBytes * num_items / bytes, 1, std::max<int64_t>(1, num_items / (team_.size() * kPiecesPerThread)));
   }
 
-  struct Panel {
-    const PackedMatrix* matrix;
-    const std::byte* data;
+  // One or two panels that are in work at once.
+  struct Panels {
+    int count;
+    const PackedMatrix* matrix[kMaxPanels];
+    int64_t index[kMaxPanels];
   };
-
-  Panel panel(int matrix, int64_t index, int slot) {
-    const PackedMatrix& m = *spec_.weights[matrix];
-    if (!in_place(m)) return {&m, m.panel(index)};
-    float* out = widened_ + slot * m.k() * kPanelRows;
-    m.widen(index, 0, m.k(), out);
-    return {&m, reinterpret_cast<const std::byte*>(out)};
-  }
 
   // Asks for the lines of y and the residual that finish will touch, while there is time.
   void prefetch_output(int64_t tile, int64_t column) const {
@@ -172,25 +178,70 @@ class Call {
     }
   }
 
-  // sums[i][row][16] of panels[i] for one tile.
-  void multiply(const Panel* panels, int count, int64_t tile, bool last, float* sums) {
+  // Calls use(tile, sums) with the sums [panel][row][16] of each tile.
+  template <typename Use>
+  void multiply(const Panels& panels, int64_t tile_begin, int64_t tile_end, Use&& use) {
+    alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
+    const bool single = tile_end - tile_begin == 1;
+    const int64_t k = spec_.k(), step = single && any_source(spec_) ? kWidenedK : k;
+    Operand operands[kMaxPanels];
+    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
+      std::fill_n(sums, panels.count * tiles_.size(tile) * kPanelRows, 0.0f);
+      for (int64_t begin = 0; begin < k; begin += step) {
+        const int64_t end = std::min(k, begin + step);
+        if (tile == tile_begin)
+          for (int i = 0; i < panels.count; ++i) operands[i] = operand(panels, i, single, begin, end);
+        add_products(operands, panels.count, tile, begin, end, tile + 1 == tile_end, sums);
+      }
+      use(tile, sums);
+    }
+  }
+
+  // A panel as a kernel takes it: coded ones are decoded on the way for a single tile, once beforehand for many.
+  struct Operand {
+    const PackedMatrix* matrix;
+    const std::byte* data;
+    bool is_coded;
+  };
+
+  Operand operand(const Panels& panels, int i, bool single, int64_t begin, int64_t end) {
+    const PackedMatrix& m = *panels.matrix[i];
+    const int64_t index = panels.index[i];
+    if (m.is_direct()) return {&m, m.panel(index) + begin / format_of(m.kind()).block_k * format_of(m.kind()).block_bytes, false};
+    if (m.is_coded()) {
+      const std::byte* raw = reinterpret_cast<const CodedBf16Header*>(m.panel(index))->raw;
+      if (raw) return {&m, raw, false};
+      if (single) return {&m, m.panel(index), true};
+    }
+    std::byte* const out = expanded_ + i * expanded_bytes(m, spec_.k());
+    m.expand(index, begin, end, out);
+    return {&m, out, false};
+  }
+
+  void add_products(const Operand* operands, int count, int64_t tile, int64_t begin, int64_t end, bool last, float* sums) {
     const int rows = tiles_.size(tile);
-    std::fill_n(sums, count * rows * kPanelRows, 0.0f);
-    const auto multiply = [&](TileFunction function, int i) {
-      const std::byte* data[kMaxPanels] = {panels[0].data, panels[1].data};
-      const PackedMatrix& m = *panels[i].matrix;
-      const int form = int(format_of(m.kind()).activations);
-      function(data + i, activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form], m.blocks_per_panel(), last ? bytes_ahead(m) : 0,
-               sums + i * rows * kPanelRows);
+    const auto add = [&](TileFunction function, int i) {
+      const Operand& o = operands[i];
+      const PanelFormat format = format_of(o.matrix->kind());
+      const int form = int(format.activations);
+      const std::byte* data[kMaxPanels] = {o.data, operands[kMaxPanels - 1].data};
+      const std::byte* x = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
+      const bool reads_memory = last && (o.is_coded || o.matrix->is_direct());
+      function(data, x, divide_up(end - begin, format.block_k), reads_memory ? bytes_ahead(*o.matrix) : 0, sums + i * rows * kPanelRows);
     };
-    const PanelKind kind = panels[0].matrix->kind();
-    const TileFunction pair = table_.tile_pair[int(kind)][rows];
-    if (count == 2 && pair && panels[1].matrix->kind() == kind) return multiply(pair, 0);
-    for (int i = 0; i < count; ++i) multiply(table_.tile[int(panels[i].matrix->kind())][rows], i);
+    const int kind = int(operands[0].matrix->kind());
+    if (count == 2 && int(operands[1].matrix->kind()) == kind && operands[1].is_coded == operands[0].is_coded) {
+      const TileFunction pair = operands[0].is_coded ? table_.coded_tile_pair[kind][rows] : table_.tile_pair[kind][rows];
+      if (pair) return add(pair, 0);
+    }
+    for (int i = 0; i < count; ++i) {
+      const int own = int(operands[i].matrix->kind());
+      add(operands[i].is_coded ? table_.coded_tile[own][rows] : table_.tile[own][rows], i);
+    }
   }
 
   int64_t bytes_ahead(const PackedMatrix& m) const {
-    const int64_t item = m.panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
+    const int64_t item = m.stored_panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
     return item <= kMostBytesAhead ? item : kFarPrefetchBytes;
   }
 
@@ -213,25 +264,21 @@ class Call {
   }
 
   void plain_panels(int matrix, int64_t column, int64_t first_panel, int64_t tile_begin, int64_t tile_end) {
-    const int count = int(std::min<int64_t>(panels_per_item(), spec_.weights[size_t(matrix)]->num_panels() - first_panel));
-    Panel panels[kMaxPanels] = {};
-    for (int i = 0; i < count; ++i) panels[i] = panel(matrix, first_panel + i, i);
-    alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
-    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-      prefetch_output(tile, column + first_panel * kPanelRows);
-      multiply(panels, count, tile, tile + 1 == tile_end, sums);
+    const PackedMatrix* m = spec_.weights[size_t(matrix)];
+    const int count = int(std::min<int64_t>(panels_per_item(), m->num_panels() - first_panel));
+    prefetch_output(tile_begin, column + first_panel * kPanelRows);
+    multiply({count, {m, m}, {first_panel, first_panel + 1}}, tile_begin, tile_end, [&](int64_t tile, const float* sums) {
+      if (tile + 1 < tile_end) prefetch_output(tile + 1, column + first_panel * kPanelRows);
       for (int i = 0; i < count; ++i) finish(tile, sums + i * tiles_.size(tile) * kPanelRows, nullptr, matrix, first_panel + i, column);
-    }
+    });
   }
 
   void gate_panels(int64_t index, int64_t tile_begin, int64_t tile_end) {
-    const Panel panels[kMaxPanels] = {panel(0, index, 0), panel(1, index, 1)};
-    alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
-    for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-      prefetch_output(tile, index * kPanelRows);
-      multiply(panels, 2, tile, tile + 1 == tile_end, sums);
+    prefetch_output(tile_begin, index * kPanelRows);
+    multiply({2, {spec_.weights[0], spec_.weights[1]}, {index, index}}, tile_begin, tile_end, [&](int64_t tile, const float* sums) {
+      if (tile + 1 < tile_end) prefetch_output(tile + 1, index * kPanelRows);
       finish(tile, sums, sums + tiles_.size(tile) * kPanelRows, 0, index, 0);
-    }
+    });
   }
 
   Team& team_;
@@ -242,7 +289,7 @@ class Call {
   const Tiles tiles_;
   std::byte* activations_[3];
   float* normalized_;
-  float* widened_;
+  std::byte* expanded_;
 };
 
 }  // namespace

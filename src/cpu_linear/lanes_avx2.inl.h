@@ -39,6 +39,18 @@ inline Lanes fma(Lanes x, Lanes y, Lanes z) { return {_mm256_fmadd_ps(x.a, y.a, 
 inline Lanes fma_minus(Lanes x, Lanes y, Lanes z) { return {_mm256_fnmadd_ps(x.a, y.a, z.a), _mm256_fnmadd_ps(x.b, y.b, z.b)}; }  // z - x * y
 
 inline Quads load_quads(const std::byte* p) { return {load_256(p), load_256(p + 32)}; }
+inline void store_quads(std::byte* p, Quads q) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), q.a);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), q.b);
+}
+// Bytes of q are indices into 16 bytes.
+inline Quads look_up(Quads q, const uint8_t* table) {
+  const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+  return {_mm256_shuffle_epi8(t, q.a), _mm256_shuffle_epi8(t, q.b)};
+}
+// Bytes of x and y in turn, from the low or high eight of each 16.
+inline Quads interleave_low(Quads x, Quads y) { return {_mm256_unpacklo_epi8(x.a, y.a), _mm256_unpacklo_epi8(x.b, y.b)}; }
+inline Quads interleave_high(Quads x, Quads y) { return {_mm256_unpackhi_epi8(x.a, y.a), _mm256_unpackhi_epi8(x.b, y.b)}; }
 inline Quads broadcast_quad(const std::byte* p) {
   int bits;
   std::memcpy(&bits, p, 4);
@@ -50,10 +62,7 @@ inline Quads low_halves(Quads q) {
   return {_mm256_and_si256(q.a, mask), _mm256_and_si256(q.b, mask)};
 }
 inline Quads high_halves(Quads q) { return low_halves({_mm256_srli_epi16(q.a, 4), _mm256_srli_epi16(q.b, 4)}); }
-inline Quads look_up_iq4(Quads q) {
-  const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(kIq4Values.data())));
-  return {_mm256_shuffle_epi8(values, q.a), _mm256_shuffle_epi8(values, q.b)};
-}
+inline Quads look_up_iq4(Quads q) { return look_up(q, reinterpret_cast<const uint8_t*>(kIq4Values.data())); }
 // 32 bits to 32 bytes of 16 or 0.
 inline __m256i spread_fifth_bits(const std::byte* p) {
   const __m256i where = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);

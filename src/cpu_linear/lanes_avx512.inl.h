@@ -24,6 +24,14 @@ inline Lanes fma(Lanes a, Lanes b, Lanes c) { return {_mm512_fmadd_ps(a.v, b.v, 
 inline Lanes fma_minus(Lanes a, Lanes b, Lanes c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }  // c - a * b
 
 inline Quads load_quads(const std::byte* p) { return {_mm512_loadu_si512(p)}; }
+inline void store_quads(std::byte* p, Quads q) { _mm512_storeu_si512(p, q.v); }
+// Bytes of q are indices into 16 bytes.
+inline Quads look_up(Quads q, const uint8_t* table) {
+  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), q.v)};
+}
+// Bytes of a and b in turn, from the low or high eight of each 16.
+inline Quads interleave_low(Quads a, Quads b) { return {_mm512_unpacklo_epi8(a.v, b.v)}; }
+inline Quads interleave_high(Quads a, Quads b) { return {_mm512_unpackhi_epi8(a.v, b.v)}; }
 inline Quads broadcast_quad(const std::byte* p) {
   int bits;
   std::memcpy(&bits, p, 4);
@@ -31,10 +39,7 @@ inline Quads broadcast_quad(const std::byte* p) {
 }
 inline Quads low_halves(Quads q) { return {_mm512_and_si512(q.v, _mm512_set1_epi8(15))}; }
 inline Quads high_halves(Quads q) { return {_mm512_and_si512(_mm512_srli_epi16(q.v, 4), _mm512_set1_epi8(15))}; }
-inline Quads look_up_iq4(Quads q) {
-  const __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kIq4Values.data()));
-  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_xor_si128(values, _mm_set1_epi8(-128))), q.v)};
-}
+inline Quads look_up_iq4(Quads q) { return {_mm512_xor_si512(look_up(q, reinterpret_cast<const uint8_t*>(kIq4Values.data())).v, _mm512_set1_epi8(-128))}; }
 // Sets bit 4 of the bytes whose bit in the mask is set.
 inline Quads with_fifth_bits(Quads q, const std::byte* mask) {
   uint64_t bits;

@@ -39,6 +39,15 @@ inline Lanes fma(const Lanes& a, const Lanes& b, const Lanes& c) { return each<L
 inline Lanes fma_minus(const Lanes& a, const Lanes& b, const Lanes& c) { return each<Lanes>([&](int i) { return c.v[i] - a.v[i] * b.v[i]; }); }
 
 inline Quads load_quads(const std::byte* p) { return value_at<Quads>(p); }
+inline void store_quads(std::byte* p, const Quads& q) { std::memcpy(p, q.v, sizeof(q.v)); }
+// Bytes of q are indices into 16 bytes.
+inline Quads look_up(const Quads& q, const uint8_t* table) { return each<Quads>([&](int i) { return table[q.v[i]]; }); }
+// Bytes of a and b in turn, from the low or high eight of each 16.
+inline Quads interleave(const Quads& a, const Quads& b, int first) {
+  return each<Quads>([&](int i) { return (i % 2 ? b : a).v[i / 16 * 16 + first + i % 16 / 2]; });
+}
+inline Quads interleave_low(const Quads& a, const Quads& b) { return interleave(a, b, 0); }
+inline Quads interleave_high(const Quads& a, const Quads& b) { return interleave(a, b, 8); }
 inline Quads broadcast_quad(const std::byte* p) { return each<Quads>([&](int i) { return uint8_t(p[i % 4]); }); }
 inline Quads low_halves(const Quads& q) { return each<Quads>([&](int i) { return uint8_t(q.v[i] & 15); }); }
 inline Quads high_halves(const Quads& q) { return each<Quads>([&](int i) { return uint8_t(q.v[i] >> 4); }); }

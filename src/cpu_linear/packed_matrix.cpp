@@ -2,10 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "core/blocks.h"
 #include "core/error.h"
+#include "cpu_linear/kernel_table.h"
 #include "cpu_linear/row_blocks.h"
 
 namespace headrace {
@@ -76,6 +79,15 @@ void pack_blocks(const PanelFormat& format, RowBlockReader read, const std::byte
     }
 }
 
+// Looks at some rows.
+bool sample_is_worth_coding(const Tensor& weight) {
+  constexpr int64_t kSampledRows = 64;
+  const int64_t n = weight.sizes[0], k = weight.sizes[1], rows = std::min(n, kSampledRows);
+  std::vector<uint16_t> sample(size_t(rows * k));
+  for (int64_t i = 0; i < rows; ++i) std::memcpy(&sample[size_t(i * k)], weight.as<const std::byte>() + i * n / rows * k * 2, size_t(k) * 2);
+  return is_worth_coding(sample.data(), int64_t(sample.size()));
+}
+
 }  // namespace
 
 PackArena::~PackArena() {
@@ -99,6 +111,11 @@ std::byte* PackArena::allocate(int64_t bytes) {
   return result;
 }
 
+int64_t PackedMatrix::stored_panel_bytes() const {
+  if (is_source()) return storage_bytes(source_.dtype, k_) * kPanelRows;
+  return is_coded_ ? coded_bf16_bytes(k_) : blocks_per_panel() * format_of(kind_).block_bytes;
+}
+
 PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<PackArena> arena, ThreadPool& pool) {
   if (weight.rank() != 2 || !weight.is_contiguous()) invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
   PackedMatrix m;
@@ -112,35 +129,54 @@ PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic ari
     m.source_ = weight;
     return m;
   }
-  std::byte* panels = arena->allocate(m.num_panels() * m.panel_bytes());
-  const int64_t row_bytes = storage_bytes(weight.dtype, m.k_);
+  m.is_coded_ = weight.dtype == DType::kBF16 && sample_is_worth_coding(weight);
+  m.panels_ = arena->allocate(m.bytes());
+  std::mutex arena_mutex;
   pool.run([&](Team& team) {
+    std::vector<uint16_t> raw(m.is_coded_ ? size_t(coded_groups(m.k_) * kRawGroupBytes / 2) : 0);
     team.for_each(m.num_panels(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
-        const int num_rows = int(std::min<int64_t>(kPanelRows, m.n_ - p * kPanelRows));
-        const std::byte* rows[kPanelRows];
-        for (int r = 0; r < num_rows; ++r) rows[r] = weight.as<const std::byte>() + (p * kPanelRows + r) * row_bytes;
-        std::byte* panel = panels + p * m.panel_bytes();
-        switch (m.kind_) {
-          case PanelKind::kF32: pack_elements<uint32_t>(rows, num_rows, m.k_, panel); break;
-          case PanelKind::kF16: pack_elements<uint16_t>(rows, num_rows, m.k_, panel); break;
-          case PanelKind::kBF16:
-          case PanelKind::kBF16Dot:
-            pack_elements<uint32_t>(rows, num_rows, m.k_ / 2, panel);
-            if (m.k_ % 2)
-              for (int r = 0; r < num_rows; ++r) std::memcpy(panel + (m.k_ / 2 * kPanelRows + r) * 4, rows[r] + (m.k_ - 1) * 2, 2);
-            break;
-          default: pack_blocks(format_of(m.kind_), row_block_reader(weight.dtype), rows, num_rows, m.k_ / 32, panel);
+        std::byte* panel = m.panels_ + p * m.stored_panel_bytes();
+        if (!m.is_coded_) {
+          m.pack_panel(weight, p, panel);
+          continue;
         }
+        std::fill(raw.begin(), raw.end(), uint16_t(0));
+        m.pack_panel(weight, p, reinterpret_cast<std::byte*>(raw.data()));
+        if (encode_bf16(raw.data(), m.k_, panel)) continue;
+        const std::lock_guard lock(arena_mutex);
+        std::byte* apart = arena->allocate(int64_t(raw.size()) * 2);
+        std::memcpy(apart, raw.data(), raw.size() * 2);
+        reinterpret_cast<CodedBf16Header*>(panel)->raw = apart;
       }
     });
   });
-  m.panels_ = panels;
   m.arena_ = std::move(arena);
   return m;
 }
 
-int64_t PackedMatrix::bytes() const { return panels_ ? num_panels() * panel_bytes() : source_.bytes(); }
+void PackedMatrix::pack_panel(const Tensor& weight, int64_t index, std::byte* out) const {
+  const int num_rows = int(std::min<int64_t>(kPanelRows, n_ - index * kPanelRows));
+  const int64_t row_bytes = storage_bytes(weight.dtype, k_);
+  const std::byte* rows[kPanelRows];
+  for (int r = 0; r < num_rows; ++r) rows[r] = weight.as<const std::byte>() + (index * kPanelRows + r) * row_bytes;
+  switch (kind_) {
+    case PanelKind::kF32: return pack_elements<uint32_t>(rows, num_rows, k_, out);
+    case PanelKind::kF16: return pack_elements<uint16_t>(rows, num_rows, k_, out);
+    case PanelKind::kBF16:
+    case PanelKind::kBF16Dot:
+      pack_elements<uint32_t>(rows, num_rows, k_ / 2, out);
+      if (k_ % 2)
+        for (int r = 0; r < num_rows; ++r) std::memcpy(out + (k_ / 2 * kPanelRows + r) * 4, rows[r] + (k_ - 1) * 2, 2);
+      return;
+    default: pack_blocks(format_of(kind_), row_block_reader(weight.dtype), rows, num_rows, k_ / 32, out);
+  }
+}
+
+void PackedMatrix::expand(int64_t index, int64_t begin, int64_t end, std::byte* out) const {
+  if (is_source()) widen(index, begin, end, reinterpret_cast<float*>(out));
+  else decode_bf16(kernel_table(isa_).decode_bf16, panel(index), k_, out);
+}
 
 void PackedMatrix::widen(int64_t panel, int64_t begin, int64_t end, float* out) const {
   constexpr int kMaxBlock = 256;

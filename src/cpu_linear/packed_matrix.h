@@ -6,6 +6,7 @@
 
 #include "core/arithmetic.h"
 #include "core/thread_pool.h"
+#include "cpu_linear/bf16_code.h"
 #include "cpu_linear/panel.h"
 #include "device/cpu/cpu_features.h"
 #include "headrace/types.h"
@@ -42,23 +43,31 @@ class PackedMatrix {
   int64_t k() const { return k_; }
   CpuIsa isa() const { return isa_; }
   PanelKind kind() const { return kind_; }
-  int64_t bytes() const;  // streamed by one product: of the panels, or of the source
   int64_t num_panels() const { return (n_ + kPanelRows - 1) / kPanelRows; }
-  int64_t blocks_per_panel() const { return (k_ + format_of(kind_).block_k - 1) / format_of(kind_).block_k; }
-  int64_t panel_bytes() const { return blocks_per_panel() * format_of(kind_).block_bytes; }
+  int64_t stored_panel_bytes() const;  // what one product reads of a panel
+  int64_t bytes() const { return stored_panel_bytes() * num_panels(); }
 
-  // Null when the source is read where it lies.
-  const std::byte* panel(int64_t index) const { return panels_ ? panels_ + index * panel_bytes() : nullptr; }
-  // Widens k [begin, end) of a panel into kF32 form: out[end - begin][16]. Only for a matrix without panels.
-  void widen(int64_t panel, int64_t begin, int64_t end, float* out) const;
+  // Whether panels are stored in the form that kernels read, or in one that `expand` turns into it.
+  bool is_direct() const { return !is_coded_ && !is_source(); }
+  bool is_coded() const { return is_coded_; }                 // bf16_code.h
+  bool is_source() const { return source_.data != nullptr; }  // expanding is slow
+  const std::byte* panel(int64_t index) const { return panels_ + index * stored_panel_bytes(); }  // unless is_source()
+
+  // k [begin, end) of a panel in the form of kind(). begin: a multiple of 256; of a coded matrix, [0, k).
+  void expand(int64_t panel, int64_t begin, int64_t end, std::byte* out) const;
 
  private:
+  int64_t blocks_per_panel() const { return (k_ + format_of(kind_).block_k - 1) / format_of(kind_).block_k; }
+  void widen(int64_t panel, int64_t begin, int64_t end, float* out) const;
+  void pack_panel(const Tensor& weight, int64_t panel, std::byte* out) const;
+
   int64_t n_ = 0, k_ = 0;
   CpuIsa isa_ = CpuIsa::kBaseline;
   PanelKind kind_ = PanelKind::kF32;
-  const std::byte* panels_ = nullptr;
+  std::byte* panels_ = nullptr;
   std::shared_ptr<PackArena> arena_;
-  Tensor source_;  // with kExact
+  bool is_coded_ = false;
+  Tensor source_;          // unless there are panels
 };
 
 }  // namespace headrace

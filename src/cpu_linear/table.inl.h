@@ -4,8 +4,14 @@
 template <PanelKind kKind, int kRows, int kPanels>
 constexpr TileFunction tile_function() {
   if constexpr (format_of(kKind).bits > 0) return integer_tile<kKind, kRows, kPanels>;
-  else if constexpr (kKind != PanelKind::kBF16Dot) return float_tile<kKind, kRows, kPanels>;
-  else if constexpr (kHasBf16Dot) return bf16_dot_tile<kRows, kPanels>;
+  else if constexpr (kKind == PanelKind::kBF16Dot && !kHasBf16Dot) return nullptr;
+  else if constexpr (kKind == PanelKind::kBF16Dot || kKind == PanelKind::kBF16) return bf16_tile<kKind, kRows, kPanels>;
+  else return float_tile<kKind, kRows, kPanels>;
+}
+
+template <PanelKind kKind, int kRows, int kPanels>
+constexpr TileFunction coded_tile_function() {
+  if constexpr (kKind == PanelKind::kBF16 || (kKind == PanelKind::kBF16Dot && kHasBf16Dot)) return coded_bf16_tile<kKind, kRows, kPanels>;
   else return nullptr;
 }
 
@@ -14,7 +20,11 @@ constexpr void add_kind(KernelTable& table) {
   constexpr int kind = int(kKind);
   if constexpr (kRows == largest_tile(kKind)) table.tile_rows[kind] = kRows;
   table.tile[kind][kRows] = tile_function<kKind, kRows, 1>();
-  if constexpr (pairs_up(kKind, kRows)) table.tile_pair[kind][kRows] = tile_function<kKind, kRows, 2>();
+  table.coded_tile[kind][kRows] = coded_tile_function<kKind, kRows, 1>();
+  if constexpr (pairs_up(kKind, kRows)) {
+    table.tile_pair[kind][kRows] = tile_function<kKind, kRows, 2>();
+    table.coded_tile_pair[kind][kRows] = coded_tile_function<kKind, kRows, 2>();
+  }
   if constexpr (kRows > 1) add_kind<kKind, kRows - 1>(table);
 }
 
@@ -37,6 +47,7 @@ constexpr KernelTable make_table() {
   table.prepare[int(ActivationKind::kBF16)] = prepare_bf16;
   table.prepare[int(ActivationKind::kInt8)] = prepare_int8;
   table.finish = finish;
+  table.decode_bf16 = decode_groups;
   return table;
 }
 

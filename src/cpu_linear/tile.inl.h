@@ -35,43 +35,56 @@ template <int kBytes, int kPanels>
     for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(w[p] + ahead + i, 0, 2);
 }
 
+// fp32 and fp16 weights.
 template <PanelKind kKind, int kRows, int kPanels>
 void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
   constexpr int kBytes = format_of(kKind).block_bytes;
   Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
-  for (int64_t i = 0; i < num_blocks; ++i) {
+  for (int64_t i = 0; i < num_blocks; ++i, x += kRows * 4) {
     if (ahead != 0) prefetch_ahead<kBytes>(w, ahead);
-    Lanes even[kPanels], odd[kPanels];
+    Lanes weights[kPanels];
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      if constexpr (kKind == PanelKind::kF32) even[p] = load_f32_lanes(w[p]);
-      if constexpr (kKind == PanelKind::kF16) even[p] = load_f16_lanes(w[p]);
-      if constexpr (kKind == PanelKind::kBF16) {
-        const Quads pairs = load_quads(w[p]);
-        even[p] = even_bf16(pairs);
-        odd[p] = odd_bf16(pairs);
-      }
+      weights[p] = kKind == PanelKind::kF32 ? load_f32_lanes(w[p]) : load_f16_lanes(w[p]);
       w[p] += kBytes;
     }
-    tile.add_products(even, x);
-    x += kRows * 4;
-    if constexpr (kKind == PanelKind::kBF16) {
-      tile.add_products(odd, x);
-      x += kRows * 4;
-    }
+    tile.add_products(weights, x);
   }
   tile.store(out);
 }
 
-// Both operands bfloat16, two k at a time.
-template <int kRows, int kPanels>
-void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+// Bytes of a row's activations for two k.
+constexpr int pair_bytes(PanelKind kind) { return kind == PanelKind::kBF16Dot ? 4 : 8; }
+
+// Two k of bfloat16 weights: widened and multiplied one by one, or as a dot product of pairs.
+template <PanelKind kKind, int kRows, int kPanels>
+[[gnu::always_inline]] inline void add_pairs(Tile<kRows, kPanels>& tile, const Quads (&pairs)[kPanels], const std::byte* x) {
+  if constexpr (kKind == PanelKind::kBF16Dot) {
+#pragma GCC unroll 16
+    for (int t = 0; t < kRows; ++t) {
+      const Quads b = broadcast_quad(x + t * 4);
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) tile.sum[p][t] = dot_bf16(tile.sum[p][t], pairs[p], b);
+    }
+  } else {
+    Lanes weights[kPanels];
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) weights[p] = even_bf16(pairs[p]);
+    tile.add_products(weights, x);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) weights[p] = odd_bf16(pairs[p]);
+    tile.add_products(weights, x + kRows * 4);
+  }
+}
+
+template <PanelKind kKind, int kRows, int kPanels>
+void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
   Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
-  for (int64_t i = 0; i < num_blocks; ++i, x += kRows * 4) {
+  for (int64_t i = 0; i < num_blocks; ++i, x += kRows * pair_bytes(kKind)) {
     if (ahead != 0) prefetch_ahead<64>(w, ahead);
     Quads pairs[kPanels];
 #pragma GCC unroll 4
@@ -79,11 +92,52 @@ void bf16_dot_tile(const std::byte* const* panels, const std::byte* x, int64_t n
       pairs[p] = load_quads(w[p]);
       w[p] += 64;
     }
-#pragma GCC unroll 16
-    for (int t = 0; t < kRows; ++t) {
-      const Quads b = broadcast_quad(x + t * 4);
+    add_pairs<kKind>(tile, pairs, x);
+  }
+  tile.store(out);
+}
+
+// The same for coded panels, decoded in registers: memory is read without a pause. bf16_code.h has the layout.
+template <PanelKind kKind, int kRows, int kPanels>
+void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+  Tile<kRows, kPanels> tile(out);
+  const std::byte* w[kPanels];
+  const uint8_t* high_bytes[kPanels];
+  const Bf16Exception* exception[kPanels];  // the next one
+  for (int p = 0; p < kPanels; ++p) {
+    const CodedBf16Header& header = *reinterpret_cast<const CodedBf16Header*>(panels[p]);
+    w[p] = panels[p] + sizeof(header);
+    high_bytes[p] = header.high_bytes;
+    exception[p] = reinterpret_cast<const Bf16Exception*>(panels[p] + header.exceptions_at);
+    __builtin_prefetch(panels[p] + ahead);
+    __builtin_prefetch(panels[p] + ahead + header.exceptions_at);
+  }
+  for (uint32_t word = 0; num_blocks > 0; num_blocks -= 4, word += kRawGroupBytes / 2) {
+    prefetch_ahead<kCodedGroupBytes>(w, ahead);
+    Quads vectors[4][kPanels];
 #pragma GCC unroll 4
-      for (int p = 0; p < kPanels; ++p) tile.sum[p][t] = dot_bf16(tile.sum[p][t], pairs[p], b);
+    for (int p = 0; p < kPanels; ++p) {
+      const Quads indices = load_quads(w[p] + 128), low0 = load_quads(w[p]), low1 = load_quads(w[p] + 64);
+      const Quads high0 = look_up(low_halves(indices), high_bytes[p]), high1 = look_up(high_halves(indices), high_bytes[p]);
+      vectors[0][p] = interleave_low(low0, high0);
+      vectors[1][p] = interleave_high(low0, high0);
+      vectors[2][p] = interleave_low(low1, high1);
+      vectors[3][p] = interleave_high(low1, high1);
+      if (exception[p]->word - word < kRawGroupBytes / 2) [[unlikely]] {
+        alignas(64) std::byte raw[kRawGroupBytes];
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) store_quads(raw + 64 * v, vectors[v][p]);
+        exception[p] = put_exceptions(exception[p], word, kRawGroupBytes / 2, raw);
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) vectors[v][p] = load_quads(raw + 64 * v);
+      }
+      w[p] += kCodedGroupBytes;
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      if (v >= num_blocks) break;
+      add_pairs<kKind>(tile, vectors[v], x);
+      x += kRows * pair_bytes(kKind);
     }
   }
   tile.store(out);
