@@ -45,8 +45,8 @@ class StridedLoop {
  private:
   Offsets offsets(int64_t row, int64_t first) const;
 
-  Sizes outer_;                               // joined axes but the innermost
-  std::array<Sizes, kMaxOperands> strides_;   // of each operand over outer_
+  Sizes outer_;                              // joined axes but the innermost
+  std::array<Sizes, kMaxOperands> strides_;  // of each operand over outer_
   int64_t inner_ = 1;
   Offsets steps_{};
   int num_operands_;

@@ -63,7 +63,8 @@ Placed place(const Tensor& t, Arrangement arrangement) {
     int64_t rest = r, offset = 0;
     for (int axis = t.rank() - 2; axis >= 0; --axis) offset += rest % t.sizes[axis] * strides[axis], rest /= t.sizes[axis];
     for (int64_t i = 0; i < row; i += block)
-      std::memcpy(placed.memory.get() + row_bytes(t, offset + i * step), t.as<std::byte>() + row_bytes(t, r * row + i), size_t(info(t.dtype).block_bytes));
+      std::memcpy(placed.memory.get() + row_bytes(t, offset + i * step), t.as<std::byte>() + row_bytes(t, r * row + i),
+                  size_t(info(t.dtype).block_bytes));
   }
   return placed;
 }
@@ -102,11 +103,12 @@ Expected reference(const OpDef& op, const Attributes& attributes, const std::vec
   return expected;
 }
 
-void run_kernel(const KernelDef& def, const KernelRequest& request, const std::vector<Operand>& operands, Arrangement arrangement, const Expected& expected,
-                const Check& check, const std::string& what) {
+void run_kernel(const KernelDef& def, const KernelRequest& request, const std::vector<Operand>& operands, Arrangement arrangement,
+                const Expected& expected, const Check& check, const std::string& what) {
   Launch launch;
   std::vector<Placed> placed;
-  for (const Operand& o : operands) launch.inputs.push_back(placed.emplace_back(place(o.tensor, o.as_is ? Arrangement::kContiguous : arrangement)).tensor);
+  for (const Operand& o : operands)
+    launch.inputs.push_back(placed.emplace_back(place(o.tensor, o.as_is ? Arrangement::kContiguous : arrangement)).tensor);
   for (const HostTensor& o : expected.outputs) {
     Placed& p = placed.emplace_back(place(o, Arrangement::kContiguous));
     std::memset(p.memory.get(), 0xff, size_t(o.view().bytes()));
@@ -124,7 +126,9 @@ void run_kernel(const KernelDef& def, const KernelRequest& request, const std::v
   for (size_t i = 0; i < launch.outputs.size(); ++i)
     expect_equal(launch.outputs[i], expected.outputs[i], check, fmt::format("{} ({}), result {}", what, kernel->description(), i));
   for (size_t i = 0; i < operands.size(); ++i)
-    if (operands[i].written) expect_equal(contiguous_copy(launch.inputs[i]), expected.operands[i], check, fmt::format("{} ({}), operand {}", what, kernel->description(), i));
+    if (operands[i].written)
+      expect_equal(contiguous_copy(launch.inputs[i]), expected.operands[i], check,
+                   fmt::format("{} ({}), operand {}", what, kernel->description(), i));
 }
 
 }  // namespace
@@ -233,11 +237,13 @@ void expect_equal(const Tensor& actual, const Tensor& expected, const Check& che
   for (size_t i = 0; i < e.size(); ++i) {
     const bool same = std::isfinite(e[i]) ? std::fabs(double(a[i]) - e[i]) <= check.absolute + check.relative * std::fabs(e[i])
                                           : a[i] == e[i] || (std::isnan(a[i]) && std::isnan(e[i]));
-    ASSERT_TRUE(same) << what << ": element " << i << " of " << expected.sizes.to_string() << " is " << a[i] << ", the reference has " << e[i];
+    ASSERT_TRUE(same) << what << ": element " << i << " of " << expected.sizes.to_string() << " is " << a[i] << ", the reference has "
+                      << e[i];
   }
 }
 
-void expect_kernels_match_reference(std::string_view op_name, const Attributes& attributes, const std::vector<Operand>& operands, const Check& check) {
+void expect_kernels_match_reference(std::string_view op_name, const Attributes& attributes, const std::vector<Operand>& operands,
+                                    const Check& check) {
   const OpDef& op = definition(op_name);
   const std::vector<TensorType> types = types_of(operands);
   const OpCall call{op, attributes, types};
@@ -257,7 +263,8 @@ void expect_kernels_match_reference(std::string_view op_name, const Attributes& 
         ++kernels;
         for (Arrangement arrangement : {Arrangement::kContiguous, Arrangement::kRowsWithGaps, Arrangement::kColumns}) {
           if (arrangement == Arrangement::kColumns && !check.columns) continue;
-          const std::string what = fmt::format("{} {} with {} and {} threads, {}", op_name, def->name, name(isa), threads, kArrangementNames[int(arrangement)]);
+          const std::string what =
+              fmt::format("{} {} with {} and {} threads, {}", op_name, def->name, name(isa), threads, kArrangementNames[int(arrangement)]);
           run_kernel(*def, request, operands, arrangement, expected, check, what);
           if (::testing::Test::HasFatalFailure()) return;
         }
@@ -283,7 +290,8 @@ std::vector<HostTensor> evaluate(const Graph& graph, const std::unordered_map<st
   return outputs;
 }
 
-void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands, const Check& check) {
+void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+                                  const Check& check) {
   Graph graph(builtin_ops());
   std::vector<Value> inputs;
   std::unordered_map<std::string, HostTensor> leaves;
@@ -300,7 +308,8 @@ void expect_decomposition_matches(std::string_view op, const Attributes& attribu
     graph.mark_output(parts[i], "part" + std::to_string(i));
   }
   const std::vector<HostTensor> expected = run_reference(op, attributes, operands), actual = evaluate(graph, leaves);
-  for (size_t i = 0; i < parts.size(); ++i) expect_equal(actual[i], expected[i], check, fmt::format("decomposition of {}, result {}", op, i));
+  for (size_t i = 0; i < parts.size(); ++i)
+    expect_equal(actual[i], expected[i], check, fmt::format("decomposition of {}, result {}", op, i));
 }
 
 }  // namespace headrace

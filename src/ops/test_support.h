@@ -22,9 +22,9 @@ TensorType parse_type(std::string_view text);  // "f32[tokens, 8]", as TensorTyp
 
 struct Operand {
   HostTensor tensor;
-  bool constant = false;  // known when kernels are made
-  bool as_is = false;     // never shown to kernels with other strides
-  bool written = false;   // kernels and reference write to it: compared after the run
+  bool constant = false;                                     // known when kernels are made
+  bool as_is = false;                                        // never shown to kernels with other strides
+  bool written = false;                                      // kernels and reference write to it: compared after the run
   Operand(HostTensor tensor) : tensor(std::move(tensor)) {}  // NOLINT: a tensor is an operand
 };
 Operand constant(HostTensor tensor);
@@ -36,7 +36,8 @@ std::string inferred(std::string_view op, const Attributes& attributes, const st
 std::string rejection(std::string_view op, const Attributes& attributes, const std::vector<std::string>& operand_types);
 
 std::vector<HostTensor> run_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands);
-std::vector<float> reference_floats(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands);  // of the first result
+std::vector<float> reference_floats(std::string_view op, const Attributes& attributes,
+                                    const std::vector<Operand>& operands);  // of the first result
 
 struct Check {
   double relative = 2e-6, absolute = 2e-6;  // of floats; NaN and infinity must be equal, integers too
@@ -48,10 +49,12 @@ struct Check {
 // Runs every CPU kernel that supports the operands, with each instruction set of this machine, with 1, 2 and 3 threads, on
 // contiguous operands, on rows with gaps of NaN between them, and on columns; memory is exact, so that sanitizers see one step
 // beyond it. Compares with the reference.
-void expect_kernels_match_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands, const Check& check = {});
+void expect_kernels_match_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+                                    const Check& check = {});
 
 // Whether the op's decomposition computes what its reference does.
-void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands, const Check& check = {});
+void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+                                  const Check& check = {});
 
 // Evaluates a graph by references. `leaves` holds inputs and parameters by name; results are the graph's outputs, in order.
 std::vector<HostTensor> evaluate(const Graph& graph, const std::unordered_map<std::string, HostTensor>& leaves);

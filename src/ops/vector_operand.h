@@ -22,7 +22,8 @@ class VectorOperand {
     const Tensor& t = request.constants[size_t(operand)].tensor;
     if (!t.data || t.dtype == DType::kF32) return;
     widened_.resize(size_t(t.numel()));
-    for (int64_t i = 0; i < t.numel(); ++i) to_float(t.dtype, t.as<std::byte>() + i * t.strides[0] * info(t.dtype).block_bytes, &widened_[size_t(i)], 1);
+    for (int64_t i = 0; i < t.numel(); ++i)
+      to_float(t.dtype, t.as<std::byte>() + i * t.strides[0] * info(t.dtype).block_bytes, &widened_[size_t(i)], 1);
   }
 
   size_t workspace_bytes(std::span<const Tensor> inputs) const {

@@ -43,7 +43,8 @@ int64_t apply(BinaryFunction function, int64_t x, int64_t y) {  // unsigned insi
 }
 
 template <typename T>
-std::vector<T> apply_all(BinaryFunction function, std::span<const Tensor> in, const Sizes& sizes, const std::vector<T>& x, const std::vector<T>& y) {
+std::vector<T> apply_all(BinaryFunction function, std::span<const Tensor> in, const Sizes& sizes, const std::vector<T>& x,
+                         const std::vector<T>& y) {
   std::vector<T> z(size_t(sizes.numel()));
   for_each_broadcast(sizes, in, [&](int64_t i, std::span<const int64_t> at) { z[i] = apply(function, x[at[0]], y[at[1]]); });
   return z;
@@ -60,8 +61,10 @@ OpDef definition(BinaryFunction function) {
   };
   op.reference = [function](const OpCall&, std::span<const Tensor> in, std::span<const Tensor> out) {
     const Sizes& sizes = out[0].sizes;
-    if (is_float(out[0].dtype)) write_floats(out[0], apply_all(function, in, sizes, read_floats(in[0]), read_floats(in[1])));
-    else write_integers(out[0], apply_all(function, in, sizes, read_integers(in[0]), read_integers(in[1])));
+    if (is_float(out[0].dtype))
+      write_floats(out[0], apply_all(function, in, sizes, read_floats(in[0]), read_floats(in[1])));
+    else
+      write_integers(out[0], apply_all(function, in, sizes, read_integers(in[0]), read_integers(in[1])));
   };
   return op;
 }

@@ -19,7 +19,9 @@ void pow_run(const float* x, const float* y, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = std::pow(x[i], y[i]);
 }
 
-bool supports(const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32 && request.call.input(1).dtype == DType::kF32; }
+bool supports(const KernelRequest& request) {
+  return request.call.input(0).dtype == DType::kF32 && request.call.input(1).dtype == DType::kF32;
+}
 
 class BinaryKernel : public CpuKernel {
  public:
@@ -34,7 +36,8 @@ class BinaryKernel : public CpuKernel {
     const StridedLoop loop(out.sizes, {out, x, y});
     float x_copy[StridedLoop::kRun], y_copy[StridedLoop::kRun];
     loop.run(team, [&](const StridedLoop::Offsets& at, int64_t n) {
-      run_(dense(x.as<float>() + at[1], loop.step(1), n, x_copy), dense(y.as<float>() + at[2], loop.step(2), n, y_copy), out.as<float>() + at[0], n);
+      run_(dense(x.as<float>() + at[1], loop.step(1), n, x_copy), dense(y.as<float>() + at[2], loop.step(2), n, y_copy),
+           out.as<float>() + at[0], n);
     });
   }
   std::string description() const override { return op_ + "/runs " + std::string(name(isa_)); }
@@ -45,12 +48,11 @@ class BinaryKernel : public CpuKernel {
   BinaryRun run_;
 };
 
-std::unique_ptr<Kernel> make(const KernelRequest& request) { return std::make_unique<BinaryKernel>(request); }
-
 }  // namespace
 
 void register_binary_cpu(KernelRegistry& kernels) {
-  for (std::string_view op : kBinaryNames) kernels.add({.op = std::string(op), .name = "runs/cpu", .supports = supports, .make = make});
+  for (std::string_view op : kBinaryNames)
+    kernels.add({.op = std::string(op), .name = "runs/cpu", .supports = supports, .make = make_as<BinaryKernel>});
 }
 
 }  // namespace headrace

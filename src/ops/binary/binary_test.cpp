@@ -39,7 +39,8 @@ TEST(Binary, ReferenceIsArithmetic) {
 
 TEST(Binary, IntegersStayExactAndWrapAround) {
   const int64_t large = (int64_t{1} << 60) + 1;
-  const HostTensor x = integers({3}, {large, 7, std::numeric_limits<int64_t>::max()}, DType::kI64), y = integers({3}, {1, -3, 1}, DType::kI64);
+  const HostTensor x = integers({3}, {large, 7, std::numeric_limits<int64_t>::max()}, DType::kI64),
+                   y = integers({3}, {1, -3, 1}, DType::kI64);
   const auto result = [&](const char* op) {
     const HostTensor z = run_reference(op, {}, {x, y})[0];
     return std::vector<int64_t>(z.as<int64_t>(), z.as<int64_t>() + 3);
@@ -53,10 +54,11 @@ TEST(Binary, IntegersStayExactAndWrapAround) {
 TEST(Binary, EveryKernelMatchesTheReference) {
   for (std::string_view op : kBinaryNames) {
     const Check check{.least_kernels = 1};
-    for (int64_t n : {1, 7, 16, 33, 2051}) expect_kernels_match_reference(op, {}, {random_tensor({3, n}), random_tensor({3, n}, DType::kF32, 2)}, check);
-    expect_kernels_match_reference(op, {}, {random_tensor({5, 19}), random_tensor({19}, DType::kF32, 2)}, check);      // a row for all
-    expect_kernels_match_reference(op, {}, {random_tensor({5, 1}), random_tensor({5, 19}, DType::kF32, 2)}, check);    // a column for all
-    expect_kernels_match_reference(op, {}, {random_tensor({5, 19}), random_tensor({}, DType::kF32, 2)}, check);        // a scalar
+    for (int64_t n : {1, 7, 16, 33, 2051})
+      expect_kernels_match_reference(op, {}, {random_tensor({3, n}), random_tensor({3, n}, DType::kF32, 2)}, check);
+    expect_kernels_match_reference(op, {}, {random_tensor({5, 19}), random_tensor({19}, DType::kF32, 2)}, check);    // a row for all
+    expect_kernels_match_reference(op, {}, {random_tensor({5, 1}), random_tensor({5, 19}, DType::kF32, 2)}, check);  // a column for all
+    expect_kernels_match_reference(op, {}, {random_tensor({5, 19}), random_tensor({}, DType::kF32, 2)}, check);      // a scalar
     expect_kernels_match_reference(op, {}, {random_tensor({2, 1, 3, 5}), random_tensor({4, 1, 5}, DType::kF32, 2)}, check);
     expect_kernels_match_reference(op, {}, {random_tensor({0, 4}), random_tensor({4}, DType::kF32, 2)}, check);
   }
@@ -64,7 +66,8 @@ TEST(Binary, EveryKernelMatchesTheReference) {
 
 TEST(Binary, NanWinsInMaximumAndMinimum) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const HostTensor x = floats({9}, {nan, 1, nan, inf, -inf, inf, nan, nan, -inf}), y = floats({9}, {1, nan, nan, -inf, inf, nan, inf, -inf, nan});
+  const HostTensor x = floats({9}, {nan, 1, nan, inf, -inf, inf, nan, nan, -inf}),
+                   y = floats({9}, {1, nan, nan, -inf, inf, nan, inf, -inf, nan});
   for (const char* op : {"maximum", "minimum"}) expect_kernels_match_reference(op, {}, {x, y});
   const std::vector<float> largest = reference_floats("maximum", {}, {x, y});
   for (int i : {0, 1, 2, 5, 6, 7, 8}) EXPECT_TRUE(std::isnan(largest[size_t(i)])) << i;

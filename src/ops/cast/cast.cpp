@@ -25,7 +25,8 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
 }  // namespace
 
 void register_cast(OpRegistry& ops) {
-  ops.add({.name = "cast", .attributes = &attribute_type<Cast>(), .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference});
+  ops.add(
+      {.name = "cast", .attributes = &attribute_type<Cast>(), .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference});
 }
 
 }  // namespace headrace

@@ -29,7 +29,7 @@ class CastKernel : public CpuKernel {
 }  // namespace
 
 void register_cast_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "cast", .name = "runs/cpu", .supports = supports, .make = [](const KernelRequest&) -> std::unique_ptr<Kernel> { return std::make_unique<CastKernel>(); }});
+  kernels.add({.op = "cast", .name = "runs/cpu", .supports = supports, .make = make_as<CastKernel>});
 }
 
 }  // namespace headrace

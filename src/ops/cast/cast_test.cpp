@@ -9,7 +9,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr DType kBlockTypes[] = {DType::kQ8_0, DType::kQ4_0, DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ2_K, DType::kQ3_K, DType::kQ4_K, DType::kQ5_K, DType::kQ6_K, DType::kIQ4_NL};
+constexpr DType kBlockTypes[] = {DType::kQ8_0, DType::kQ4_0, DType::kQ4_1, DType::kQ5_0, DType::kQ5_1,  DType::kQ2_K,
+                                 DType::kQ3_K, DType::kQ4_K, DType::kQ5_K, DType::kQ6_K, DType::kIQ4_NL};
 
 TEST(Cast, KeepsTheShape) {
   EXPECT_EQ(inferred("cast", Cast{DType::kBF16}, {"f32[tokens, 8]"}), "bf16[tokens, 8]");
@@ -31,13 +32,16 @@ TEST(Cast, IntegersToIntegersWrapAroundAndBoolIsNotZero) {
 }
 
 TEST(Cast, SixteenBitFloatsRoundToNearestEven) {
-  EXPECT_THAT(reference_floats("cast", Cast{DType::kBF16}, {floats({3}, {1 + 0x1p-8f, 1 + 0x3p-8f, 0.1f})}), ElementsAre(1, 1 + 0x1p-6f, 0.10009765625f));
+  EXPECT_THAT(reference_floats("cast", Cast{DType::kBF16}, {floats({3}, {1 + 0x1p-8f, 1 + 0x3p-8f, 0.1f})}),
+              ElementsAre(1, 1 + 0x1p-6f, 0.10009765625f));
 }
 
 TEST(Cast, EveryKernelMatchesTheReference) {
   for (DType from : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kBool})
-    for (DType to : {DType::kF32, DType::kF16, DType::kBF16}) expect_kernels_match_reference("cast", Cast{to}, {random_tensor({3, 1029}, from)}, {.relative = 0, .absolute = 0});
-  for (DType from : kBlockTypes) expect_kernels_match_reference("cast", Cast{DType::kF32}, {random_tensor({3, 1280}, from)}, {.relative = 0, .absolute = 0});
+    for (DType to : {DType::kF32, DType::kF16, DType::kBF16})
+      expect_kernels_match_reference("cast", Cast{to}, {random_tensor({3, 1029}, from)}, {.relative = 0, .absolute = 0});
+  for (DType from : kBlockTypes)
+    expect_kernels_match_reference("cast", Cast{DType::kF32}, {random_tensor({3, 1280}, from)}, {.relative = 0, .absolute = 0});
 }
 
 }  // namespace

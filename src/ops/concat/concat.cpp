@@ -37,8 +37,12 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_concat(OpRegistry& ops) {
-  ops.add({.name = "concat", .attributes = &attribute_type<Concat>(), .min_inputs = 1, .max_inputs = std::numeric_limits<int>::max(),
-           .infer = infer, .reference = reference});
+  ops.add({.name = "concat",
+           .attributes = &attribute_type<Concat>(),
+           .min_inputs = 1,
+           .max_inputs = std::numeric_limits<int>::max(),
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

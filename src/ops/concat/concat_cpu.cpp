@@ -9,7 +9,7 @@ namespace {
 
 class ConcatKernel : public CpuKernel {
  public:
-  explicit ConcatKernel(int64_t axis) : axis_(int(axis)) {}
+  explicit ConcatKernel(const KernelRequest& request) : axis_(int(request.call.as<Concat>().axis)) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor& out = launch.outputs[0];
@@ -28,8 +28,7 @@ class ConcatKernel : public CpuKernel {
 }  // namespace
 
 void register_concat_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "concat", .name = "copies/cpu", .supports = [](const KernelRequest&) { return true; },
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<ConcatKernel>(request.call.as<Concat>().axis); }});
+  kernels.add({.op = "concat", .name = "copies/cpu", .supports = supports_all, .make = make_as<ConcatKernel>});
 }
 
 }  // namespace headrace

@@ -25,7 +25,9 @@ TEST(Concat, OneAfterTheOther) {
 
 TEST(Concat, EveryKernelMatchesTheReference) {
   for (DType dtype : {DType::kF32, DType::kF16, DType::kI64, DType::kU8}) {
-    expect_kernels_match_reference("concat", Concat{.axis = -1}, {random_tensor({3, 2, 5}, dtype), random_tensor({3, 2, 1031}, dtype, 2), random_tensor({3, 2, 0}, dtype)});
+    expect_kernels_match_reference(
+        "concat", Concat{.axis = -1},
+        {random_tensor({3, 2, 5}, dtype), random_tensor({3, 2, 1031}, dtype, 2), random_tensor({3, 2, 0}, dtype)});
     expect_kernels_match_reference("concat", Concat{.axis = 1}, {random_tensor({3, 2, 5}, dtype), random_tensor({3, 4, 5}, dtype, 2)});
   }
   expect_kernels_match_reference("concat", Concat(), {random_tensor({3, 256}, DType::kQ4_K), random_tensor({2, 256}, DType::kQ4_K, 2)});

@@ -30,7 +30,12 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
 }  // namespace
 
 void register_embedding(OpRegistry& ops) {
-  ops.add({.name = "embedding", .attributes = &attribute_type<Embedding>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
+  ops.add({.name = "embedding",
+           .attributes = &attribute_type<Embedding>(),
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

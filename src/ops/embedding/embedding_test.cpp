@@ -16,17 +16,21 @@ TEST(Embedding, EachIdBecomesARow) {
 }
 
 TEST(Embedding, IdsOutOfRangeTakeTheNearestRow) {
-  EXPECT_THAT(reference_floats("embedding", Embedding(), {integers({3}, {1, -5, 9}), floats({2, 2}, {1, 2, 3, 4})}), ElementsAre(3, 4, 1, 2, 3, 4));
+  EXPECT_THAT(reference_floats("embedding", Embedding(), {integers({3}, {1, -5, 9}), floats({2, 2}, {1, 2, 3, 4})}),
+              ElementsAre(3, 4, 1, 2, 3, 4));
 }
 
 TEST(Embedding, EveryKernelMatchesTheReferenceForEveryTypeOfTable) {
   const HostTensor ids = integers({3, 2}, {0, 6, 3, -1, 7, 2147483647});
   for (int type = 0; type < kNumDTypes; ++type) {
     const DType dtype = DType(type);
-    expect_kernels_match_reference("embedding", Embedding(), {ids, constant(random_tensor({7, is_block(dtype) ? 1280 : 1031}, dtype))}, {.relative = 0, .absolute = 0});
+    expect_kernels_match_reference("embedding", Embedding(), {ids, constant(random_tensor({7, is_block(dtype) ? 1280 : 1031}, dtype))},
+                                   {.relative = 0, .absolute = 0});
   }
   for (DType result : {DType::kF16, DType::kBF16})
-    expect_kernels_match_reference("embedding", Embedding{result}, {integers({4}, {0, 1, 2, 9}, DType::kI64), random_tensor({3, 40}, DType::kBF16)}, {.relative = 0, .absolute = 0});
+    expect_kernels_match_reference("embedding", Embedding{result},
+                                   {integers({4}, {0, 1, 2, 9}, DType::kI64), random_tensor({3, 40}, DType::kBF16)},
+                                   {.relative = 0, .absolute = 0});
 }
 
 TEST(Embedding, AnEmptyTableGivesZerosAndNoIdsGiveNothing) {

@@ -47,8 +47,13 @@ std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Val
 }  // namespace
 
 void register_gated(OpRegistry& ops) {
-  ops.add({.name = "gated", .attributes = &attribute_type<Gated>(), .min_inputs = 1, .max_inputs = 1,
-           .infer = infer, .reference = reference, .decompose = decompose});
+  ops.add({.name = "gated",
+           .attributes = &attribute_type<Gated>(),
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .infer = infer,
+           .reference = reference,
+           .decompose = decompose});
 }
 
 }  // namespace headrace

@@ -29,7 +29,8 @@ class GatedPieces : public CpuKernel {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t row = unit / pieces, first = unit % pieces * kPiece, count = std::min(kPiece, n - first);
       const float* from = x.as<float>() + rows.offset(row) + first * rows.step();
-      function(activation_, dense(from, rows.step(), count, gate), dense(from + n * rows.step(), rows.step(), count, value), out.as<float>() + row * n + first, count);
+      function(activation_, dense(from, rows.step(), count, gate), dense(from + n * rows.step(), rows.step(), count, value),
+               out.as<float>() + row * n + first, count);
     }
   }
   std::string description() const override { return "gated/pieces " + std::string(name(isa_)); }
@@ -42,8 +43,7 @@ class GatedPieces : public CpuKernel {
 }  // namespace
 
 void register_gated_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "gated", .name = "pieces/cpu", .supports = supports,
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<GatedPieces>(request); }});
+  kernels.add({.op = "gated", .name = "pieces/cpu", .supports = supports, .make = make_as<GatedPieces>});
 }
 
 }  // namespace headrace

@@ -24,7 +24,9 @@ TEST(Gated, TheFirstHalfIsTheGate) {
 
 TEST(Gated, EveryKernelMatchesTheReference) {
   for (Activation activation : kActivations)
-    for (int64_t n : {1, 15, 64, 1027}) expect_kernels_match_reference("gated", Gated{activation}, {random_tensor({3, 2 * n}, DType::kF32, 1, 6)}, {.relative = 4e-6, .absolute = 4e-6});
+    for (int64_t n : {1, 15, 64, 1027})
+      expect_kernels_match_reference("gated", Gated{activation}, {random_tensor({3, 2 * n}, DType::kF32, 1, 6)},
+                                     {.relative = 4e-6, .absolute = 4e-6});
 }
 
 TEST(Gated, DecomposesIntoSlicesActivationAndProduct) {

@@ -12,8 +12,10 @@ std::vector<TensorType> infer(const OpCall& call) {
   TensorType y = call.input(0);
   const TensorType& indices = call.input(1);
   const int axis = normalize_axis(call, call.as<IndexSelect>().axis, y.shape.rank());
-  call.want((indices.dtype == DType::kI32 || indices.dtype == DType::kI64) && indices.shape.rank() == 1, "indices are wanted as i32 or i64 with one axis");
-  call.want(!is_block(y.dtype) || axis < y.shape.rank() - 1, "elements of a block type's last axis are not chosen one by one: cast it to floats first");
+  call.want((indices.dtype == DType::kI32 || indices.dtype == DType::kI64) && indices.shape.rank() == 1,
+            "indices are wanted as i32 or i64 with one axis");
+  call.want(!is_block(y.dtype) || axis < y.shape.rank() - 1,
+            "elements of a block type's last axis are not chosen one by one: cast it to floats first");
   y.shape[axis] = indices.shape[0];
   return {y};
 }
@@ -34,7 +36,12 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_index_select(OpRegistry& ops) {
-  ops.add({.name = "index_select", .attributes = &attribute_type<IndexSelect>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
+  ops.add({.name = "index_select",
+           .attributes = &attribute_type<IndexSelect>(),
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

@@ -15,7 +15,7 @@ int64_t index_at(const Tensor& indices, int64_t offset) {
 
 class IndexSelectKernel : public CpuKernel {
  public:
-  explicit IndexSelectKernel(int64_t axis) : axis_(int(axis)) {}
+  explicit IndexSelectKernel(const KernelRequest& request) : axis_(int(request.call.as<IndexSelect>().axis)) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor &indices = launch.inputs[1], out = in_blocks(launch.outputs[0]);
@@ -33,7 +33,9 @@ class IndexSelectKernel : public CpuKernel {
     loop.run(team, [&](const StridedLoop::Offsets& at, int64_t n) {
       std::byte* to = out.as<std::byte>() + at[0] * bytes;
       const std::byte* from = x.as<std::byte>() + at[1] * bytes;
-      const auto chosen = [&](int64_t i) { return std::clamp<int64_t>(index_at(indices, at[2] + i * loop.step(2)), 0, last) * stride * bytes; };
+      const auto chosen = [&](int64_t i) {
+        return std::clamp<int64_t>(index_at(indices, at[2] + i * loop.step(2)), 0, last) * stride * bytes;
+      };
       if (loop.step(2) == 0) return copy_run(to, 1, from + chosen(0), loop.step(1), n, bytes);
       for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * bytes, from + i * loop.step(1) * bytes + chosen(i), size_t(bytes));
     });
@@ -47,8 +49,7 @@ class IndexSelectKernel : public CpuKernel {
 }  // namespace
 
 void register_index_select_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "index_select", .name = "runs/cpu", .supports = [](const KernelRequest&) { return true; },
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<IndexSelectKernel>(request.call.as<IndexSelect>().axis); }});
+  kernels.add({.op = "index_select", .name = "runs/cpu", .supports = supports_all, .make = make_as<IndexSelectKernel>});
 }
 
 }  // namespace headrace

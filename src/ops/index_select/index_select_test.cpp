@@ -25,9 +25,11 @@ TEST(IndexSelect, ChoosesAlongEitherAxisAndStaysInside) {
 
 TEST(IndexSelect, EveryKernelMatchesTheReference) {
   const HostTensor indices = integers({4}, {3, 0, 3, 100});
-  for (int64_t axis : {0, 1, 2, -2}) expect_kernels_match_reference("index_select", IndexSelect{.axis = axis}, {random_tensor({4, 5, 6}), indices});
+  for (int64_t axis : {0, 1, 2, -2})
+    expect_kernels_match_reference("index_select", IndexSelect{.axis = axis}, {random_tensor({4, 5, 6}), indices});
   for (DType dtype : {DType::kF16, DType::kI64, DType::kBool, DType::kQ4_1, DType::kQ6_K})
-    expect_kernels_match_reference("index_select", IndexSelect(), {random_tensor({4, 2560}, dtype), integers({3}, {2, 2, -7}, DType::kI64)});
+    expect_kernels_match_reference("index_select", IndexSelect(),
+                                   {random_tensor({4, 2560}, dtype), integers({3}, {2, 2, -7}, DType::kI64)});
   expect_kernels_match_reference("index_select", IndexSelect(), {random_tensor({7}), indices});
   expect_kernels_match_reference("index_select", IndexSelect(), {random_tensor({0, 3}), indices});
   expect_kernels_match_reference("index_select", IndexSelect(), {random_tensor({2, 3}), integers({0}, {})});

@@ -12,7 +12,8 @@ void want_normable(const OpCall& call, int first) {
   const TensorType& x = call.input(0);
   call.want(is_float(x.dtype) && x.shape.rank() >= 1, "x is wanted as floats with at least one axis");
   for (int i = first; i < call.num_inputs(); ++i)
-    call.want(is_float(call.input(i).dtype) && call.input(i).shape == Shape{x.shape[-1]}, "weight and bias are wanted as floats, as many as x's last axis has");
+    call.want(is_float(call.input(i).dtype) && call.input(i).shape == Shape{x.shape[-1]},
+              "weight and bias are wanted as floats, as many as x's last axis has");
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
@@ -65,9 +66,19 @@ std::vector<Value> decompose_add(Graph& graph, const Node& node, std::span<const
 }  // namespace
 
 void register_layer_norm(OpRegistry& ops) {
-  ops.add({.name = "layer_norm", .attributes = &attribute_type<LayerNorm>(), .min_inputs = 1, .max_inputs = 3, .infer = infer, .reference = reference});
-  ops.add({.name = "add_layer_norm", .attributes = &attribute_type<LayerNorm>(), .min_inputs = 2, .max_inputs = 4,
-           .infer = infer_add, .reference = reference_add, .decompose = decompose_add});
+  ops.add({.name = "layer_norm",
+           .attributes = &attribute_type<LayerNorm>(),
+           .min_inputs = 1,
+           .max_inputs = 3,
+           .infer = infer,
+           .reference = reference});
+  ops.add({.name = "add_layer_norm",
+           .attributes = &attribute_type<LayerNorm>(),
+           .min_inputs = 2,
+           .max_inputs = 4,
+           .infer = infer_add,
+           .reference = reference_add,
+           .decompose = decompose_add});
 }
 
 }  // namespace headrace

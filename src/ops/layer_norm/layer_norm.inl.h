@@ -1,6 +1,7 @@
 // One row. Included by ops/each_isa.inl.h.
 // sum = x + y where there is a y (otherwise x is what is normalized); weight and bias may be null; out may be x.
-inline void layer_norm_row(const float* x, const float* y, const float* weight, const float* bias, const LayerNorm& norm, float* sum, float* out, int64_t n) {
+inline void layer_norm_row(const float* x, const float* y, const float* weight, const float* bias, const LayerNorm& norm, float* sum,
+                           float* out, int64_t n) {
   F32 total = zero();
   for (int64_t i = 0; i < n; i += F32::kLanes) {
     const int m = lanes_of(n - i);

@@ -20,7 +20,8 @@ bool supports(const KernelRequest& request) {
 
 class LayerNormRows : public CpuKernel {
  public:
-  explicit LayerNormRows(const KernelRequest& request) : op_(request.call.op.name), isa_(cpu_isa(request)), norm_(request.call.as<LayerNorm>()) {
+  explicit LayerNormRows(const KernelRequest& request)
+      : op_(request.call.op.name), isa_(cpu_isa(request)), norm_(request.call.as<LayerNorm>()) {
     const int first = first_parameter(request.call);
     if (first < request.call.num_inputs()) weight_ = VectorOperand(request, first);
     if (first + 1 < request.call.num_inputs()) bias_ = VectorOperand(request, first + 1);
@@ -59,8 +60,7 @@ class LayerNormRows : public CpuKernel {
 
 void register_layer_norm_cpu(KernelRegistry& kernels) {
   for (const char* op : {"layer_norm", "add_layer_norm"})
-    kernels.add({.op = op, .name = "rows/cpu", .supports = supports,
-                 .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<LayerNormRows>(request); }});
+    kernels.add({.op = op, .name = "rows/cpu", .supports = supports, .make = make_as<LayerNormRows>});
 }
 
 }  // namespace headrace

@@ -19,10 +19,13 @@ TEST(LayerNorm, WeightAndBiasMayBeMissing) {
 
 TEST(LayerNorm, ReferenceHasPyTorchsValues) {
   const HostTensor x = floats({2, 4}, {1, 2, 3, 4, -1, 0, 1, 8});
-  const std::vector<float> plain = {-1.34163542f, -0.44721181f, 0.44721181f, 1.34163542f, -0.84852771f, -0.56568514f, -0.28284257f, 1.69705542f};
+  const std::vector<float> plain = {-1.34163542f, -0.44721181f, 0.44721181f,  1.34163542f,
+                                    -0.84852771f, -0.56568514f, -0.28284257f, 1.69705542f};
   EXPECT_THAT(reference_floats("layer_norm", LayerNorm(), {x}), Pointwise(FloatNear(1e-6f), plain));
-  const std::vector<float> scaled = {-1.34163542f, 0.10557639f, 0.22360590f, -2.34163542f, -0.84852771f, -0.13137028f, -0.14142129f, -2.69705542f};
-  EXPECT_THAT(reference_floats("layer_norm", LayerNorm(), {x, floats({4}, {1, 2, 0.5, -1}), floats({4}, {0, 1, 0, -1})}), Pointwise(FloatNear(1e-6f), scaled));
+  const std::vector<float> scaled = {-1.34163542f, 0.10557639f,  0.22360590f,  -2.34163542f,
+                                     -0.84852771f, -0.13137028f, -0.14142129f, -2.69705542f};
+  EXPECT_THAT(reference_floats("layer_norm", LayerNorm(), {x, floats({4}, {1, 2, 0.5, -1}), floats({4}, {0, 1, 0, -1})}),
+              Pointwise(FloatNear(1e-6f), scaled));
 }
 
 TEST(LayerNorm, EveryKernelMatchesTheReference) {
@@ -36,7 +39,9 @@ TEST(LayerNorm, EveryKernelMatchesTheReference) {
     expect_kernels_match_reference("add_layer_norm", LayerNorm(), {x, y}, check);
     expect_kernels_match_reference("add_layer_norm", LayerNorm{.eps = 1e-12f}, {x, y, weight, bias}, {.relative = 1e-5, .absolute = 4e-6});
   }
-  expect_kernels_match_reference("layer_norm", LayerNorm(), {random_tensor({3, 40}), constant(random_tensor({40}, DType::kF16)), constant(random_tensor({40}, DType::kBF16))}, check);
+  expect_kernels_match_reference(
+      "layer_norm", LayerNorm(),
+      {random_tensor({3, 40}), constant(random_tensor({40}, DType::kF16)), constant(random_tensor({40}, DType::kBF16))}, check);
 }
 
 TEST(LayerNorm, ALargeMeanDoesNotDrownTheVariance) {
@@ -48,7 +53,8 @@ TEST(LayerNorm, ALargeMeanDoesNotDrownTheVariance) {
 TEST(LayerNorm, DecomposesIntoSumAndNorm) {
   const HostTensor x = random_tensor({3, 20}), y = random_tensor({3, 20}, DType::kF32, 2);
   expect_decomposition_matches("add_layer_norm", LayerNorm(), {x, y});
-  expect_decomposition_matches("add_layer_norm", LayerNorm{.weight_offset = 1}, {x, y, random_tensor({20}), random_tensor({20}, DType::kF32, 3)});
+  expect_decomposition_matches("add_layer_norm", LayerNorm{.weight_offset = 1},
+                               {x, y, random_tensor({20}), random_tensor({20}, DType::kF32, 3)});
 }
 
 }  // namespace

@@ -7,10 +7,12 @@ namespace {
 
 std::vector<TensorType> infer(const OpCall& call) {
   const TensorType &a = call.input(0), &b = call.input(1);
-  call.want(is_float(a.dtype) && a.dtype == b.dtype, "both operands are wanted in one float type: cast one of them (block types: see linear)");
+  call.want(is_float(a.dtype) && a.dtype == b.dtype,
+            "both operands are wanted in one float type: cast one of them (block types: see linear)");
   call.want(a.shape.rank() >= 1 && b.shape.rank() >= 1, "both operands are wanted with at least one axis");
   const Dim& k = b.shape.rank() == 1 ? b.shape[0] : b.shape[-2];
-  call.want(a.shape[-1] == k, "the last size of a, " + a.shape[-1].to_string() + ", is wanted equal to the size of b that it is summed with, " + k.to_string());
+  call.want(a.shape[-1] == k, "the last size of a, " + a.shape[-1].to_string() +
+                                  ", is wanted equal to the size of b that it is summed with, " + k.to_string());
   const auto batch = [](const Shape& s) { return Shape(std::vector<Dim>(s.dims().begin(), s.dims().end() - std::min(2, s.rank()))); };
   Shape c = broadcast_shapes(call, batch(a.shape), batch(b.shape));
   if (a.shape.rank() > 1) c.push_back(a.shape[-2]);
@@ -51,13 +53,15 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
   // The strides of view.a and view.b are those of contiguous tensors, so they lead into the vectors too.
   const Tensor batches[] = {view.a, view.b};
   Tensor corners[2];  // of each batch's matrices
-  for (int i = 0; i < 2; ++i) corners[i] = {nullptr, DType::kF32, view.batch, Sizes(std::span(batches[i].strides.begin(), size_t(view.batch.rank())))};
+  for (int i = 0; i < 2; ++i)
+    corners[i] = {nullptr, DType::kF32, view.batch, Sizes(std::span(batches[i].strides.begin(), size_t(view.batch.rank())))};
   for_each_broadcast(view.batch, corners, [&](int64_t batch, std::span<const int64_t> at) {
     for (int64_t row = 0; row < m; ++row)
       for (int64_t column = 0; column < n; ++column) {
         float sum = 0;
         for (int64_t i = 0; i < k; ++i)
-          sum += a[at[0] + row * view.a.strides[-2] + i * view.a.strides[-1]] * b[at[1] + i * view.b.strides[-2] + column * view.b.strides[-1]];
+          sum += a[at[0] + row * view.a.strides[-2] + i * view.a.strides[-1]] *
+                 b[at[1] + i * view.b.strides[-2] + column * view.b.strides[-1]];
         c[(batch * m + row) * n + column] = sum;
       }
   });

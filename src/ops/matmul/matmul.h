@@ -12,8 +12,8 @@ void register_matmul_cpu(KernelRegistry& kernels);
 
 // Both operands and the result as batches of matrices.
 struct MatmulView {
-  Sizes batch;        // the result's leading axes
-  Tensor a, b, c;     // (batch..., m, k), (batch..., k, n), (batch..., m, n); stride 0 where a batch axis is broadcast
+  Sizes batch;     // the result's leading axes
+  Tensor a, b, c;  // (batch..., m, k), (batch..., k, n), (batch..., m, n); stride 0 where a batch axis is broadcast
   MatmulView(const Tensor& a, const Tensor& b, const Tensor& c);
 };
 

@@ -16,7 +16,8 @@ inline void matmul_pack(const float* b, int64_t row, int64_t column, int64_t k, 
 
 // c[kRows][columns] (+)= a[kRows][k] packed[k][kTileColumns]; adds when `adds`, else overwrites.
 template <int kRows>
-inline void matmul_tile(const float* a, int64_t a_row, int64_t a_column, const float* packed, int64_t k, float* c, int64_t c_row, int64_t columns, bool adds) {
+inline void matmul_tile(const float* a, int64_t a_row, int64_t a_column, const float* packed, int64_t k, float* c, int64_t c_row,
+                        int64_t columns, bool adds) {
   F32 sums[kRows][2];
   for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = zero();
   for (int64_t i = 0; i < k; ++i) {
@@ -45,9 +46,12 @@ inline void matmul_panel(const MatmulPanel& p) {
     matmul_pack(p.b + begin * p.b_row, p.b_row, p.b_column, depth, p.columns, packed);
     const float* a = p.a + begin * p.a_column;
     int64_t row = 0;
-    for (; row + 6 <= p.m; row += 6) matmul_tile<6>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
-    for (; row + 2 <= p.m; row += 2) matmul_tile<2>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
-    for (; row < p.m; ++row) matmul_tile<1>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
+    for (; row + 6 <= p.m; row += 6)
+      matmul_tile<6>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
+    for (; row + 2 <= p.m; row += 2)
+      matmul_tile<2>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
+    for (; row < p.m; ++row)
+      matmul_tile<1>(a + row * p.a_row, p.a_row, p.a_column, packed, depth, p.c + row * p.c_row, p.c_row, p.columns, begin > 0);
   }
 }
 

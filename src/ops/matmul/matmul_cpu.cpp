@@ -55,8 +55,14 @@ class MatmulPanels : public CpuKernel {
       panel({.a = view.a.as<float>() + a_batches.offset(batch) + row * view.a.strides[-2],
              .b = view.b.as<float>() + b_batches.offset(batch) + column * view.b.strides[-1],
              .c = view.c.as<float>() + c_batches.offset(batch) + row * view.c.strides[-2] + column,
-             .a_row = view.a.strides[-2], .a_column = view.a.strides[-1], .b_row = view.b.strides[-2], .b_column = view.b.strides[-1],
-             .c_row = view.c.strides[-2], .m = std::min(kRows, m - row), .k = view.a.sizes[-1], .columns = std::min(width, n - column)});
+             .a_row = view.a.strides[-2],
+             .a_column = view.a.strides[-1],
+             .b_row = view.b.strides[-2],
+             .b_column = view.b.strides[-1],
+             .c_row = view.c.strides[-2],
+             .m = std::min(kRows, m - row),
+             .k = view.a.sizes[-1],
+             .columns = std::min(width, n - column)});
     });
   }
   std::string description() const override { return "matmul/panels " + std::string(name(isa_)); }
@@ -68,8 +74,7 @@ class MatmulPanels : public CpuKernel {
 }  // namespace
 
 void register_matmul_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "matmul", .name = "panels/cpu", .supports = supports,
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<MatmulPanels>(request); }});
+  kernels.add({.op = "matmul", .name = "panels/cpu", .supports = supports, .make = make_as<MatmulPanels>});
 }
 
 }  // namespace headrace

@@ -33,7 +33,8 @@ TEST(Matmul, ReferenceMultipliesRowsByColumns) {
 
 TEST(Matmul, EveryKernelMatchesTheReference) {
   const auto expect = [](const Sizes& a, const Sizes& b) {
-    expect_kernels_match_reference("matmul", {}, {random_tensor(a), random_tensor(b, DType::kF32, 2)}, {.relative = 1e-5, .absolute = 5e-5});
+    expect_kernels_match_reference("matmul", {}, {random_tensor(a), random_tensor(b, DType::kF32, 2)},
+                                   {.relative = 1e-5, .absolute = 5e-5});
   };
   for (int64_t m : {1, 2, 5, 8, 101}) expect({m, 17}, {17, 37});
   for (int64_t n : {1, 8, 16, 31, 32, 65}) expect({7, 9}, {9, n});

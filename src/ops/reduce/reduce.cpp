@@ -27,13 +27,16 @@ std::vector<TensorType> infer(Reduction reduction, const OpCall& call) {
   const TensorType& x = call.input(0);
   call.want(!is_block(x.dtype), "block types are not reduced: cast them to floats first");
   call.want(reduction != Reduction::kMean || is_float(x.dtype), "mean is of floats: cast x first");
-  call.want(reduction != Reduction::kArgmax || call.as<Reduce>().axes.size() <= 1, "argmax is over one axis, or over all when none is named");
+  call.want(reduction != Reduction::kArgmax || call.as<Reduce>().axes.size() <= 1,
+            "argmax is over one axis, or over all when none is named");
   const std::vector<bool> reduced = reduced_axes(call);
   Shape shape;
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (reduced[i] && reduction > Reduction::kMean) call.want(x.shape[i] != Dim(0), "nothing is the largest or smallest of no elements");
-    if (!reduced[i]) shape.push_back(x.shape[i]);
-    else if (call.as<Reduce>().keepdim) shape.push_back(1);
+    if (!reduced[i])
+      shape.push_back(x.shape[i]);
+    else if (call.as<Reduce>().keepdim)
+      shape.push_back(1);
   }
   const DType dtype = reduction == Reduction::kArgmax ? DType::kI64 : reduction == Reduction::kSum ? sum_dtype(x.dtype) : x.dtype;
   return {{dtype, shape}};
@@ -52,14 +55,17 @@ T reduce_values(Reduction reduction, const std::vector<T>& values, int64_t& inde
   T result = values.empty() ? T(0) : values[0];
   index = 0;
   for (size_t i = 1; i < values.size(); ++i) {
-    if (reduction <= Reduction::kMean) result += values[i];
-    else if (comes_before(reduction, values[i], result)) result = values[i], index = int64_t(i);
+    if (reduction <= Reduction::kMean)
+      result += values[i];
+    else if (comes_before(reduction, values[i], result))
+      result = values[i], index = int64_t(i);
   }
   return reduction == Reduction::kMean ? result / T(values.size()) : result;
 }
 
 template <typename T>
-void reduce_all(Reduction reduction, const std::vector<bool>& reduced, const Tensor& x, const std::vector<T>& values, std::vector<T>& results, std::vector<int64_t>& indices) {
+void reduce_all(Reduction reduction, const std::vector<bool>& reduced, const Tensor& x, const std::vector<T>& values,
+                std::vector<T>& results, std::vector<int64_t>& indices) {
   std::vector<std::vector<T>> groups(results.size());
   for (int64_t i = 0; i < int64_t(values.size()); ++i) {
     int64_t rest = i, to = 0, stride = 1;
@@ -105,8 +111,10 @@ std::vector<T> cumulate(std::vector<T> values, const AxisSplit& split) {
 
 void reference_cumsum(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const AxisSplit split(in[0].sizes, normalize_axis(call, call.as<CumSum>().axis, in[0].rank()));
-  if (is_float(in[0].dtype)) write_floats(out[0], cumulate(read_floats(in[0]), split));
-  else write_integers(out[0], cumulate(read_integers(in[0]), split));
+  if (is_float(in[0].dtype))
+    write_floats(out[0], cumulate(read_floats(in[0]), split));
+  else
+    write_integers(out[0], cumulate(read_integers(in[0]), split));
 }
 
 }  // namespace
@@ -118,7 +126,12 @@ void register_reduce(OpRegistry& ops) {
     op.reference = [r = Reduction(i)](const OpCall& call, auto in, auto out) { reference(r, call, in, out); };
     ops.add(std::move(op));
   }
-  ops.add({.name = "cumsum", .attributes = &attribute_type<CumSum>(), .min_inputs = 1, .max_inputs = 1, .infer = infer_cumsum, .reference = reference_cumsum});
+  ops.add({.name = "cumsum",
+           .attributes = &attribute_type<CumSum>(),
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .infer = infer_cumsum,
+           .reference = reference_cumsum});
 }
 
 }  // namespace headrace

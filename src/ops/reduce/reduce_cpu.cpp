@@ -11,7 +11,8 @@ namespace {
 bool supports(const KernelRequest& request) {
   const TensorType& x = request.call.input(0);
   const std::vector<int64_t>& axes = request.call.as<Reduce>().axes;
-  return x.dtype == DType::kF32 && x.shape.rank() >= 1 && (axes.size() == 1 ? axes[0] == -1 || axes[0] == x.shape.rank() - 1 : axes.empty() && x.shape.rank() == 1);
+  return x.dtype == DType::kF32 && x.shape.rank() >= 1 &&
+         (axes.size() == 1 ? axes[0] == -1 || axes[0] == x.shape.rank() - 1 : axes.empty() && x.shape.rank() == 1);
 }
 
 // Eight sums side by side, which a compiler turns into vectors, and which round less than one.
@@ -66,8 +67,7 @@ class ReduceRows : public CpuKernel {
 
 void register_reduce_cpu(KernelRegistry& kernels) {
   for (std::string_view op : kReductionNames)
-    kernels.add({.op = std::string(op), .name = "rows/cpu", .supports = supports,
-                 .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<ReduceRows>(request); }});
+    kernels.add({.op = std::string(op), .name = "rows/cpu", .supports = supports, .make = make_as<ReduceRows>});
 }
 
 }  // namespace headrace

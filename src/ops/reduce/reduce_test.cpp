@@ -43,7 +43,8 @@ TEST(Reduce, References) {
 
 TEST(Reduce, EveryKernelMatchesTheReference) {
   for (std::string_view op : kReductionNames) {
-    for (int64_t n : {1, 7, 64, 1001}) expect_kernels_match_reference(op, Reduce{.axes = {-1}}, {random_tensor({2, 5, n})}, {.relative = 1e-5, .absolute = 1e-4});
+    for (int64_t n : {1, 7, 64, 1001})
+      expect_kernels_match_reference(op, Reduce{.axes = {-1}}, {random_tensor({2, 5, n})}, {.relative = 1e-5, .absolute = 1e-4});
     expect_kernels_match_reference(op, Reduce(), {random_tensor({19})});
     expect_kernels_match_reference(op, Reduce{.axes = {0}}, {random_tensor({4, 3})}, {.least_kernels = 0});  // the reference alone
   }

@@ -55,9 +55,19 @@ std::vector<Value> decompose_add(Graph& graph, const Node& node, std::span<const
 }  // namespace
 
 void register_rms_norm(OpRegistry& ops) {
-  ops.add({.name = "rms_norm", .attributes = &attribute_type<RmsNorm>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
-  ops.add({.name = "add_rms_norm", .attributes = &attribute_type<RmsNorm>(), .min_inputs = 3, .max_inputs = 3,
-           .infer = infer_add, .reference = reference_add, .decompose = decompose_add});
+  ops.add({.name = "rms_norm",
+           .attributes = &attribute_type<RmsNorm>(),
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .infer = infer,
+           .reference = reference});
+  ops.add({.name = "add_rms_norm",
+           .attributes = &attribute_type<RmsNorm>(),
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .infer = infer_add,
+           .reference = reference_add,
+           .decompose = decompose_add});
 }
 
 }  // namespace headrace

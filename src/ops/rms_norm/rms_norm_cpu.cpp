@@ -17,7 +17,10 @@ bool supports(const KernelRequest& request) {
 class RmsNormRows : public CpuKernel {
  public:
   explicit RmsNormRows(const KernelRequest& request)
-      : op_(request.call.op.name), isa_(cpu_isa(request)), norm_(request.call.as<RmsNorm>()), weight_(request, request.call.num_inputs() - 1) {}
+      : op_(request.call.op.name),
+        isa_(cpu_isa(request)),
+        norm_(request.call.as<RmsNorm>()),
+        weight_(request, request.call.num_inputs() - 1) {}
 
   size_t workspace_bytes(std::span<const Tensor> inputs, std::span<const Tensor>) const override { return weight_.workspace_bytes(inputs); }
 
@@ -49,8 +52,7 @@ class RmsNormRows : public CpuKernel {
 
 void register_rms_norm_cpu(KernelRegistry& kernels) {
   for (const char* op : {"rms_norm", "add_rms_norm"})
-    kernels.add({.op = op, .name = "rows/cpu", .supports = supports,
-                 .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<RmsNormRows>(request); }});
+    kernels.add({.op = op, .name = "rows/cpu", .supports = supports, .make = make_as<RmsNormRows>});
 }
 
 }  // namespace headrace

@@ -31,7 +31,8 @@ std::vector<TensorType> infer(const OpCall& call) {
   const TensorType &x = call.input(0), &table = call.input(1);
   const int64_t head_dim = call.as<Rope>().head_dim;
   call.want(is_float(x.dtype) && x.shape.rank() == 2, "x is wanted as floats (tokens, heads * head_dim)");
-  call.want(head_dim > 0 && x.shape[1].divided_by(head_dim), fmt::format("x's last axis is wanted as a multiple of head_dim, {}", head_dim));
+  call.want(head_dim > 0 && x.shape[1].divided_by(head_dim),
+            fmt::format("x's last axis is wanted as a multiple of head_dim, {}", head_dim));
   call.want(table.dtype == DType::kF32 && table.shape.rank() == 2 && table.shape[0] == x.shape[0] && table.shape[1].is_constant(),
             "the table is wanted as f32 (tokens, rotary_dim)");
   const int64_t rotary_dim = table.shape[1].value();
@@ -60,8 +61,14 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_rope(OpRegistry& ops) {
-  ops.add({.name = "rope_table", .attributes = &attribute_type<RopeTable>(), .min_inputs = 2, .max_inputs = 2, .infer = infer_table, .reference = reference_table});
-  ops.add({.name = "rope", .attributes = &attribute_type<Rope>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
+  ops.add({.name = "rope_table",
+           .attributes = &attribute_type<RopeTable>(),
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .infer = infer_table,
+           .reference = reference_table});
+  ops.add(
+      {.name = "rope", .attributes = &attribute_type<Rope>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
 }
 
 }  // namespace headrace

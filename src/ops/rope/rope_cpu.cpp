@@ -22,7 +22,8 @@ class RopeTableKernel : public CpuKernel {
     const auto [begin, end] = team.share(positions.sizes[0] * half, 16);
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t token = unit / half, i = unit % half;
-      const float angle = float(positions.as<int32_t>()[token * positions.strides[0]]) * frequencies.as<float>()[i * frequencies.strides[0]];
+      const float angle =
+          float(positions.as<int32_t>()[token * positions.strides[0]]) * frequencies.as<float>()[i * frequencies.strides[0]];
       float* row = launch.outputs[0].as<float>() + token * 2 * half;
       row[i] = float(std::cos(double(angle))) * scale_;
       row[half + i] = float(std::sin(double(angle))) * scale_;
@@ -52,8 +53,10 @@ class RopeHeads : public CpuKernel {
       const float* from = dense(x.as<float>() + token * x.strides[0] + head * rope_.head_dim * step, step, rope_.head_dim, to);
       if (from != to) std::copy(from + rotary_dim, from + rope_.head_dim, to + rotary_dim);
       const float* angles = table.as<float>() + token * table.strides[0];
-      if (table.strides[1] == 1 || rotary_dim <= 1) turn(from, angles, angles + half, to, half);
-      else turn_strided(from, angles, table.strides[1], to, half);
+      if (table.strides[1] == 1 || rotary_dim <= 1)
+        turn(from, angles, angles + half, to, half);
+      else
+        turn_strided(from, angles, table.strides[1], to, half);
     }
   }
   std::string description() const override { return "rope/heads " + std::string(name(isa_)); }
@@ -76,10 +79,8 @@ class RopeHeads : public CpuKernel {
 }  // namespace
 
 void register_rope_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "rope_table", .name = "angles/cpu", .supports = [](const KernelRequest&) { return true; },
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<RopeTableKernel>(request); }});
-  kernels.add({.op = "rope", .name = "heads/cpu", .supports = supports,
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<RopeHeads>(request); }});
+  kernels.add({.op = "rope_table", .name = "angles/cpu", .supports = supports_all, .make = make_as<RopeTableKernel>});
+  kernels.add({.op = "rope", .name = "heads/cpu", .supports = supports, .make = make_as<RopeHeads>});
 }
 
 }  // namespace headrace

@@ -14,7 +14,8 @@ TEST(RopeTable, CosinesThenSinesOfEachPosition) {
   EXPECT_EQ(inferred("rope_table", RopeTable(), {"i32[tokens]", "f32[32]"}), "f32[tokens, 64]");
   EXPECT_THAT(rejection("rope_table", RopeTable(), {"i64[tokens]", "f32[32]"}), HasSubstr("i32"));
   EXPECT_THAT(reference_floats("rope_table", RopeTable{.scale = 2}, {integers({2}, {0, 5}), floats({2}, {1, 0.01f})}),
-              Pointwise(FloatNear(1e-7f * 2), {2.0f, 2.0f, 0.0f, 0.0f, 2 * 0.2836621855f, 2 * 0.9987502604f, 2 * -0.9589242747f, 2 * 0.0499791682f}));
+              Pointwise(FloatNear(1e-7f * 2),
+                        {2.0f, 2.0f, 0.0f, 0.0f, 2 * 0.2836621855f, 2 * 0.9987502604f, 2 * -0.9589242747f, 2 * 0.0499791682f}));
 }
 
 TEST(RopeTable, TheAngleIsRoundedToFp32BeforeItsCosine) {
@@ -27,7 +28,9 @@ TEST(RopeTable, TheAngleIsRoundedToFp32BeforeItsCosine) {
 }
 
 TEST(RopeTable, EveryKernelMatchesTheReference) {
-  expect_kernels_match_reference("rope_table", RopeTable{.scale = 1.25f}, {integers({5}, {0, 1, 77, 4095, 1000000}), floats({3}, {1, 0.31622776f, 1e-4f})}, {.relative = 0, .absolute = 0});
+  expect_kernels_match_reference("rope_table", RopeTable{.scale = 1.25f},
+                                 {integers({5}, {0, 1, 77, 4095, 1000000}), floats({3}, {1, 0.31622776f, 1e-4f})},
+                                 {.relative = 0, .absolute = 0});
 }
 
 TEST(Rope, WantsWholeHeadsAndARotaryPartThatFits) {

@@ -31,7 +31,12 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_softmax(OpRegistry& ops) {
-  ops.add({.name = "softmax", .attributes = &attribute_type<Softmax>(), .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference});
+  ops.add({.name = "softmax",
+           .attributes = &attribute_type<Softmax>(),
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

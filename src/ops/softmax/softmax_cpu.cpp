@@ -38,8 +38,7 @@ class SoftmaxRows : public CpuKernel {
 }  // namespace
 
 void register_softmax_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "softmax", .name = "rows/cpu", .supports = supports,
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<SoftmaxRows>(request); }});
+  kernels.add({.op = "softmax", .name = "rows/cpu", .supports = supports, .make = make_as<SoftmaxRows>});
 }
 
 }  // namespace headrace

@@ -19,8 +19,10 @@ TEST(Softmax, KeepsTheTypeAndChecksTheAxis) {
 
 TEST(Softmax, ReferenceAlongEitherAxis) {
   const HostTensor x = floats({2, 3}, {1, 2, 3, 0, 0, 5});
-  EXPECT_THAT(reference_floats("softmax", Softmax(), {x}), Pointwise(FloatNear(1e-6f), {0.09003057f, 0.24472847f, 0.66524096f, 0.00664835f, 0.00664835f, 0.98670329f}));
-  EXPECT_THAT(reference_floats("softmax", Softmax{.axis = 0}, {x}), Pointwise(FloatNear(1e-6f), {0.73105858f, 0.88079708f, 0.11920292f, 0.26894142f, 0.11920292f, 0.88079708f}));
+  EXPECT_THAT(reference_floats("softmax", Softmax(), {x}),
+              Pointwise(FloatNear(1e-6f), {0.09003057f, 0.24472847f, 0.66524096f, 0.00664835f, 0.00664835f, 0.98670329f}));
+  EXPECT_THAT(reference_floats("softmax", Softmax{.axis = 0}, {x}),
+              Pointwise(FloatNear(1e-6f), {0.73105858f, 0.88079708f, 0.11920292f, 0.26894142f, 0.11920292f, 0.88079708f}));
 }
 
 TEST(Softmax, EveryKernelMatchesTheReference) {

@@ -45,8 +45,10 @@ bool keeps_integers(UnaryFunction function) { return function <= UnaryFunction::
 std::vector<TensorType> infer(UnaryFunction function, const OpCall& call) {
   TensorType y = call.input(0);
   call.want(!is_block(y.dtype), "block types take part in no arithmetic: cast them to floats first");
-  if (keeps_integers(function)) call.want(y.dtype != DType::kBool, "bool has no such function: cast it first");
-  else if (!is_float(y.dtype)) y.dtype = DType::kF32;
+  if (keeps_integers(function))
+    call.want(y.dtype != DType::kBool, "bool has no such function: cast it first");
+  else if (!is_float(y.dtype))
+    y.dtype = DType::kF32;
   return {y};
 }
 
@@ -73,7 +75,9 @@ void register_unary(OpRegistry& ops) {
   }
   OpDef gelu{.name = "gelu", .attributes = &attribute_type<Gelu>(), .min_inputs = 1, .max_inputs = 1};
   gelu.infer = [](const OpCall& call) { return infer(UnaryFunction::kGeluErf, call); };
-  gelu.reference = [](const OpCall& call, auto in, auto out) { reference(call.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf, in, out); };
+  gelu.reference = [](const OpCall& call, auto in, auto out) {
+    reference(call.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf, in, out);
+  };
   ops.add(std::move(gelu));
 }
 

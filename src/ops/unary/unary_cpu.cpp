@@ -32,14 +32,19 @@ class UnaryKernel : public CpuKernel {
   explicit UnaryKernel(const KernelRequest& request) : op_(request.call.op.name), isa_(cpu_isa(request)) {
     const UnaryFunction function = function_of(request.call);
     run_ = for_isa(isa_, baseline::unary_function, avx2::unary_function, avx512vnni::unary_function)(function);
-    if (!run_) run_ = function == UnaryFunction::kLog ? scalar_run<std::log> : function == UnaryFunction::kSin ? scalar_run<std::sin> : scalar_run<std::cos>;
+    if (!run_)
+      run_ = function == UnaryFunction::kLog   ? scalar_run<std::log>
+             : function == UnaryFunction::kSin ? scalar_run<std::sin>
+                                               : scalar_run<std::cos>;
   }
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor &x = launch.inputs[0], &out = launch.outputs[0];
     const StridedLoop loop(out.sizes, {out, x});
     float copy[StridedLoop::kRun];
-    loop.run(team, [&](const StridedLoop::Offsets& at, int64_t n) { run_(dense(x.as<float>() + at[1], loop.step(1), n, copy), out.as<float>() + at[0], n); });
+    loop.run(team, [&](const StridedLoop::Offsets& at, int64_t n) {
+      run_(dense(x.as<float>() + at[1], loop.step(1), n, copy), out.as<float>() + at[0], n);
+    });
   }
   std::string description() const override { return op_ + "/runs " + std::string(name(isa_)); }
 
@@ -49,13 +54,12 @@ class UnaryKernel : public CpuKernel {
   UnaryRun run_;
 };
 
-std::unique_ptr<Kernel> make(const KernelRequest& request) { return std::make_unique<UnaryKernel>(request); }
-
 }  // namespace
 
 void register_unary_cpu(KernelRegistry& kernels) {
-  for (std::string_view op : kUnaryNames) kernels.add({.op = std::string(op), .name = "runs/cpu", .supports = supports, .make = make});
-  kernels.add({.op = "gelu", .name = "runs/cpu", .supports = supports, .make = make});
+  for (std::string_view op : kUnaryNames)
+    kernels.add({.op = std::string(op), .name = "runs/cpu", .supports = supports, .make = make_as<UnaryKernel>});
+  kernels.add({.op = "gelu", .name = "runs/cpu", .supports = supports, .make = make_as<UnaryKernel>});
 }
 
 }  // namespace headrace

@@ -64,7 +64,8 @@ TEST(Unary, EveryKernelMatchesTheReference) {
 TEST(Unary, KernelsPassOnNanAndInfinity) {
   const float inf = std::numeric_limits<float>::infinity();
   const HostTensor x = floats({4}, {std::numeric_limits<float>::quiet_NaN(), inf, -inf, 0});
-  for (const char* op : {"neg", "abs", "square", "relu", "sqrt", "rsqrt", "tanh", "sigmoid", "log"}) expect_kernels_match_reference(op, {}, {x});
+  for (const char* op : {"neg", "abs", "square", "relu", "sqrt", "rsqrt", "tanh", "sigmoid", "log"})
+    expect_kernels_match_reference(op, {}, {x});
 }
 
 }  // namespace

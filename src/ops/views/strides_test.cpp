@@ -68,7 +68,9 @@ TEST(ViewStrides, EveryAnswerShowsTheSameElements) {
           for (const Sizes& shape : wanted)
             if (const std::optional<Sizes> found = view_strides(sizes, strides, shape)) {
               ++answers;
-              for (int64_t n = 0; n < 24; ++n) ASSERT_EQ(address(shape, *found, n), address(sizes, strides, n)) << sizes.to_string() << strides.to_string() << shape.to_string();
+              for (int64_t n = 0; n < 24; ++n)
+                ASSERT_EQ(address(shape, *found, n), address(sizes, strides, n))
+                    << sizes.to_string() << strides.to_string() << shape.to_string();
             }
         }
   EXPECT_GT(answers, 100);

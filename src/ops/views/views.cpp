@@ -13,8 +13,10 @@ std::vector<TensorType> infer_view(const OpCall& call) {
   const TensorType& x = call.input(0);
   const Shape& shape = call.as<View>().shape;
   if (x.shape.numel() != shape.numel())
-    call.reject(fmt::format("has {} elements, the wanted shape {} has {}", x.shape.numel().to_string(), shape.to_string(), shape.numel().to_string()));
-  if (is_block(x.dtype)) call.want(shape.rank() > 0 && shape[-1].divided_by(info(x.dtype).block_elements), "the last axis is wanted as whole blocks");
+    call.reject(fmt::format("has {} elements, the wanted shape {} has {}", x.shape.numel().to_string(), shape.to_string(),
+                            shape.numel().to_string()));
+  if (is_block(x.dtype))
+    call.want(shape.rank() > 0 && shape[-1].divided_by(info(x.dtype).block_elements), "the last axis is wanted as whole blocks");
   return {{x.dtype, shape}};
 }
 
@@ -30,7 +32,8 @@ std::vector<int> permutation(const OpCall& call) {
   for (int64_t axis : call.as<Permute>().axes) axes.push_back(normalize_axis(call, axis, rank));
   std::vector<int> sorted = axes;
   std::sort(sorted.begin(), sorted.end());
-  call.want(int(axes.size()) == rank && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), "axes are wanted as each axis of x once");
+  call.want(int(axes.size()) == rank && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
+            "axes are wanted as each axis of x once");
   return axes;
 }
 
@@ -39,7 +42,8 @@ std::vector<TensorType> infer_permute(const OpCall& call) {
   Shape shape;
   const std::vector<int> axes = permutation(call);
   for (int axis : axes) shape.push_back(x.shape[axis]);
-  if (is_block(x.dtype)) call.want(axes.back() == x.shape.rank() - 1, "the last axis of a block type stays the last: cast it to floats first");
+  if (is_block(x.dtype))
+    call.want(axes.back() == x.shape.rank() - 1, "the last axis of a block type stays the last: cast it to floats first");
   return {{x.dtype, shape}};
 }
 
@@ -66,7 +70,8 @@ std::vector<TensorType> infer_slice(const OpCall& call) {
   } else {
     const auto bound = [&size](int64_t i) { return i == kToEnd ? size : i < 0 ? size + Dim(i) : Dim(i); };
     const Dim span = bound(slice.end) - bound(slice.begin);
-    const std::optional<Dim> steps = span.is_constant() ? Dim((std::max<int64_t>(0, span.value()) + slice.step - 1) / slice.step) : span.divided_by(slice.step);
+    const std::optional<Dim> steps =
+        span.is_constant() ? Dim((std::max<int64_t>(0, span.value()) + slice.step - 1) / slice.step) : span.divided_by(slice.step);
     if (!steps) call.reject(fmt::format("{} elements cannot be counted in steps of {} before run time", span.to_string(), slice.step));
     length = *steps;
   }
@@ -93,7 +98,8 @@ std::vector<TensorType> infer_expand(const OpCall& call) {
   const TensorType& x = call.input(0);
   const Shape& shape = call.as<Expand>().shape;
   bool fits = shape.rank() >= x.shape.rank();
-  for (int i = 1; fits && i <= x.shape.rank(); ++i) fits = x.shape[-i] == shape[-i] || (x.shape[-i] == Dim(1) && !(is_block(x.dtype) && i == 1));
+  for (int i = 1; fits && i <= x.shape.rank(); ++i)
+    fits = x.shape[-i] == shape[-i] || (x.shape[-i] == Dim(1) && !(is_block(x.dtype) && i == 1));
   if (!fits) call.reject(fmt::format("does not expand to {}: only axes of size 1 repeat, and new ones come first", shape.to_string()));
   return {{x.dtype, shape}};
 }
@@ -106,8 +112,10 @@ std::optional<Tensor> view_expand(const OpCall&, const Tensor& x, const Sizes& o
 
 void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const std::optional<Tensor> source = elements_of_view(call, in[0], out[0].sizes);
-  if (source) std::memcpy(out[0].data, contiguous_copy(*source).view().data, size_t(out[0].bytes()));
-  else std::memset(out[0].data, 0, size_t(out[0].bytes()));
+  if (source)
+    std::memcpy(out[0].data, contiguous_copy(*source).view().data, size_t(out[0].bytes()));
+  else
+    std::memset(out[0].data, 0, size_t(out[0].bytes()));
 }
 
 }  // namespace
@@ -120,7 +128,8 @@ std::optional<Tensor> elements_of_view(const OpCall& call, const Tensor& x, cons
 
 void register_views(OpRegistry& ops) {
   const auto add = [&](const char* name, const AttributeType& attributes, auto infer, auto view) {
-    ops.add({.name = name, .attributes = &attributes, .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference, .view = view});
+    ops.add(
+        {.name = name, .attributes = &attributes, .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference, .view = view});
   };
   add("view", attribute_type<View>(), infer_view, view_view);
   add("permute", attribute_type<Permute>(), infer_permute, view_permute);

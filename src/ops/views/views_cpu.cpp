@@ -16,8 +16,10 @@ class ViewCopy : public CpuKernel {
   void run(Team& team, const Launch& launch) const override {
     const Tensor& out = launch.outputs[0];
     const std::optional<Tensor> source = elements_of_view({op_, attributes_, inputs_}, launch.inputs[0], out.sizes);
-    if (source) copy_strided(team, *source, Tensor::contiguous(out.data, out.dtype, source->sizes));
-    else if (team.rank() == 0) std::memset(out.data, 0, size_t(out.bytes()));
+    if (source)
+      copy_strided(team, *source, Tensor::contiguous(out.data, out.dtype, source->sizes));
+    else if (team.rank() == 0)
+      std::memset(out.data, 0, size_t(out.bytes()));
   }
   std::string description() const override { return op_.name + "/copy"; }
 
@@ -31,8 +33,7 @@ class ViewCopy : public CpuKernel {
 
 void register_views_cpu(KernelRegistry& kernels) {
   for (const char* op : {"view", "permute", "slice", "expand"})
-    kernels.add({.op = op, .name = "copy/cpu", .supports = [](const KernelRequest&) { return true; },
-                 .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> { return std::make_unique<ViewCopy>(request); }});
+    kernels.add({.op = op, .name = "copy/cpu", .supports = supports_all, .make = make_as<ViewCopy>});
 }
 
 }  // namespace headrace

@@ -13,7 +13,8 @@ const Dim kTokens = Dim::symbol("tokens");
 TEST(View, ElementsMustBeEquallyMany) {
   EXPECT_EQ(inferred("view", View{{kTokens, 4, 16}}, {"f32[tokens, 64]"}), "f32[tokens, 4, 16]");
   EXPECT_EQ(inferred("view", View{{kTokens * 64}}, {"f32[tokens, 64]"}), "f32[64*tokens]");
-  EXPECT_THAT(rejection("view", View{{kTokens, 63}}, {"f32[tokens, 64]"}), HasSubstr("has 64*tokens elements, the wanted shape [tokens, 63] has 63*tokens"));
+  EXPECT_THAT(rejection("view", View{{kTokens, 63}}, {"f32[tokens, 64]"}),
+              HasSubstr("has 64*tokens elements, the wanted shape [tokens, 63] has 63*tokens"));
   EXPECT_EQ(inferred("view", View{{4, 64}}, {"q8_0[2, 128]"}), "q8_0[4, 64]");
   EXPECT_THAT(rejection("view", View{{16, 16}}, {"q8_0[2, 128]"}), HasSubstr("whole blocks"));
 }

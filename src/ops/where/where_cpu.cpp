@@ -6,7 +6,9 @@
 namespace headrace {
 namespace {
 
-bool supports(const KernelRequest& request) { return request.call.input(1).dtype == DType::kF32 && request.call.input(2).dtype == DType::kF32; }
+bool supports(const KernelRequest& request) {
+  return request.call.input(1).dtype == DType::kF32 && request.call.input(2).dtype == DType::kF32;
+}
 
 class WhereKernel : public CpuKernel {
  public:
@@ -25,7 +27,7 @@ class WhereKernel : public CpuKernel {
 }  // namespace
 
 void register_where_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "where", .name = "runs/cpu", .supports = supports, .make = [](const KernelRequest&) -> std::unique_ptr<Kernel> { return std::make_unique<WhereKernel>(); }});
+  kernels.add({.op = "where", .name = "runs/cpu", .supports = supports, .make = make_as<WhereKernel>});
 }
 
 }  // namespace headrace
