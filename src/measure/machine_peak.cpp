@@ -16,15 +16,16 @@ namespace {
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+// 16-byte vectors in eight chains: more than any core's memory delivers, on every machine.
 uint64_t read_all(const std::byte* p, int64_t bytes) {
-  uint64_t sums[8] = {};
-  for (int64_t i = 0; i < bytes; i += 64) {
-    uint64_t v[8];
-    std::memcpy(v, p + i, 64);
-    for (int j = 0; j < 8; ++j) sums[j] ^= v[j];
+  using Vector = uint64_t __attribute__((vector_size(16)));
+  Vector sums[8] = {};
+  for (int64_t i = 0; i < bytes; i += 128) {
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) sums[j] ^= *reinterpret_cast<const Vector*>(p + i + 16 * j);
   }
   uint64_t sum = 0;
-  for (uint64_t s : sums) sum ^= s;
+  for (const Vector& s : sums) sum ^= s[0] ^ s[1];
   return sum;
 }
 
