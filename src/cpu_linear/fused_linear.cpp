@@ -13,9 +13,10 @@ constexpr int64_t kPrivateElements = 8192;
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
 constexpr int kMaxPanels = 2;  // that are in work at once
-// Prefetching runs one item ahead, or, where items are larger than this, so many bytes within a panel.
+// How far ahead weights are prefetched that are read once: in one stream, and, of two panels at once, to the next two unless they are
+// larger than this.
+constexpr int64_t kBytesAhead = 8 << 10;
 constexpr int64_t kMostBytesAhead = 64 << 10;
-constexpr int64_t kFarPrefetchBytes = 4 << 10;
 // A source is widened for a single tile in pieces of so many k, which stay in a near cache.
 constexpr int64_t kWidenedK = 512;
 
@@ -230,7 +231,7 @@ class Call {
       function(data, x, divide_up(end - begin, format.block_k), reads_memory ? bytes_ahead(*o.matrix) : 0, sums + i * rows * kPanelRows);
     };
     const int kind = int(operands[0].matrix->kind());
-    if (count == 2 && int(operands[1].matrix->kind()) == kind && operands[1].is_coded == operands[0].is_coded) {
+    if (count == 2 && pairs_pay(operands[0].matrix->kind()) && int(operands[1].matrix->kind()) == kind && operands[1].is_coded == operands[0].is_coded) {
       const TileFunction pair = operands[0].is_coded ? table_.coded_tile_pair[kind][rows] : table_.tile_pair[kind][rows];
       if (pair) return add(pair, 0);
     }
@@ -240,9 +241,13 @@ class Call {
     }
   }
 
+  // Two panels at once share the loads of activations, but memory prefers one stream. So for many tiles, whose weights come from a
+  // cache; and for 16-bit floats, where the one chain of additions of a panel would be slower than memory.
+  bool pairs_pay(PanelKind kind) const { return tiles_.count > 1 || (format_of(kind).bits == 0 && kind != PanelKind::kF32); }
+
   int64_t bytes_ahead(const PackedMatrix& m) const {
     const int64_t item = m.stored_panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
-    return item <= kMostBytesAhead ? item : kFarPrefetchBytes;
+    return pairs_pay(m.kind()) && item <= kMostBytesAhead ? item : kBytesAhead;
   }
 
   const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }
