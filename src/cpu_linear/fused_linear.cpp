@@ -13,8 +13,9 @@ constexpr int64_t kPrivateElements = 8192;
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
 constexpr int kMaxPanels = 2;  // that are in work at once
-// How far ahead weights are prefetched that are read once: in one stream, and, of two panels at once, to the next two unless they are
-// larger than this.
+// How far ahead weights are prefetched that are read once. One stream for one row: not at all, the processor does it better; for
+// several rows, whose arithmetic holds it up: kBytesAhead. Two panels at once: to the next two, unless they are larger than
+// kMostBytesAhead.
 constexpr int64_t kBytesAhead = 8 << 10;
 constexpr int64_t kMostBytesAhead = 64 << 10;
 // A source is widened for a single tile in pieces of so many k, which stay in a near cache.
@@ -246,8 +247,9 @@ class Call {
   bool pairs_pay(PanelKind kind) const { return tiles_.count > 1 || (format_of(kind).bits == 0 && kind != PanelKind::kF32); }
 
   int64_t bytes_ahead(const PackedMatrix& m) const {
+    if (!pairs_pay(m.kind())) return rows_.rows == 1 ? 0 : kBytesAhead;
     const int64_t item = m.stored_panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
-    return pairs_pay(m.kind()) && item <= kMostBytesAhead ? item : kBytesAhead;
+    return item <= kMostBytesAhead ? item : kBytesAhead;
   }
 
   const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }

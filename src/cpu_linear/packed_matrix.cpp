@@ -111,11 +111,6 @@ std::byte* PackArena::allocate(int64_t bytes) {
   return result;
 }
 
-int64_t PackedMatrix::stored_panel_bytes() const {
-  if (is_source()) return storage_bytes(source_.dtype, k_) * kPanelRows;
-  return is_coded_ ? coded_bf16_bytes(k_) : blocks_per_panel() * format_of(kind_).block_bytes;
-}
-
 PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<PackArena> arena, ThreadPool& pool) {
   if (weight.rank() != 2 || !weight.is_contiguous()) invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
   PackedMatrix m;
@@ -127,9 +122,12 @@ PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic ari
   m.kind_ = panel_kind(weight.dtype, isa, arithmetic);
   if (is_block(weight.dtype) && arithmetic == Arithmetic::kExact) {
     m.source_ = weight;
+    m.stored_panel_bytes_ = storage_bytes(weight.dtype, m.k_) * kPanelRows;
     return m;
   }
   m.is_coded_ = weight.dtype == DType::kBF16 && sample_is_worth_coding(weight);
+  const PanelFormat format = format_of(m.kind_);
+  m.stored_panel_bytes_ = m.is_coded_ ? coded_bf16_bytes(m.k_) : (m.k_ + format.block_k - 1) / format.block_k * format.block_bytes;
   m.panels_ = arena->allocate(m.bytes());
   std::mutex arena_mutex;
   pool.run([&](Team& team) {

@@ -44,7 +44,7 @@ class PackedMatrix {
   CpuIsa isa() const { return isa_; }
   PanelKind kind() const { return kind_; }
   int64_t num_panels() const { return (n_ + kPanelRows - 1) / kPanelRows; }
-  int64_t stored_panel_bytes() const;  // what one product reads of a panel
+  int64_t stored_panel_bytes() const { return stored_panel_bytes_; }  // what one product reads of a panel
   int64_t bytes() const { return stored_panel_bytes() * num_panels(); }
 
   // Whether panels are stored in the form that kernels read, or in one that `expand` turns into it.
@@ -57,11 +57,10 @@ class PackedMatrix {
   void expand(int64_t panel, int64_t begin, int64_t end, std::byte* out) const;
 
  private:
-  int64_t blocks_per_panel() const { return (k_ + format_of(kind_).block_k - 1) / format_of(kind_).block_k; }
   void widen(int64_t panel, int64_t begin, int64_t end, float* out) const;
   void pack_panel(const Tensor& weight, int64_t panel, std::byte* out) const;
 
-  int64_t n_ = 0, k_ = 0;
+  int64_t n_ = 0, k_ = 0, stored_panel_bytes_ = 0;
   CpuIsa isa_ = CpuIsa::kBaseline;
   PanelKind kind_ = PanelKind::kF32;
   std::byte* panels_ = nullptr;
