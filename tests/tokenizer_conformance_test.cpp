@@ -51,7 +51,9 @@ TEST(TokenizerConformance, EveryRealVocabularyGivesTheIdsAndTheText) {
       const auto ids = require<Ids>(json, "ids", "cases.jsonl");
       EXPECT_EQ(tokenizer->encode(text, {.add_special = false}), ids) << folder << ": " << printable(text, 200);
       EXPECT_EQ(streamed(tokenizer, ids), replace_invalid_utf8(tokenizer->decode(ids))) << folder << ": " << printable(text, 200);
-      if (is_lossless(folder)) EXPECT_EQ(tokenizer->decode(ids), text) << folder;
+      if (is_lossless(folder)) {
+        EXPECT_EQ(tokenizer->decode(ids), text) << folder;
+      }
     }
   }
   EXPECT_GT(count, 1000);
@@ -64,11 +66,11 @@ TEST(TokenizerConformance, GoldenPromptsAndAnswers) {
     const auto tokenizer = load(folder);
     const Json expected = read_json_file((folder / "expected.json").string());
     for (const Json& prompt : expected.value("prompts", Json::array())) {
-      if (const auto text = find<std::string>(prompt, "text", "expected.json")) {
+      if (const auto text = headrace::find<std::string>(prompt, "text", "expected.json")) {
         EXPECT_EQ(tokenizer->encode(*text, {.add_special = false}), require<Ids>(prompt, "ids", "expected.json")) << folder << *text;
         ++texts;
       }
-      if (const auto text = find<std::string>(prompt, "greedy_text", "expected.json")) {
+      if (const auto text = headrace::find<std::string>(prompt, "greedy_text", "expected.json")) {
         const Ids ids = require<Ids>(prompt["greedy"], "ids", "expected.json");
         EXPECT_EQ(streamed(tokenizer, ids), *text) << folder;
         ++texts;
