@@ -66,8 +66,10 @@ TEST(TokenizerConformance, GoldenPromptsAndAnswers) {
     const auto tokenizer = load(folder);
     const Json expected = read_json_file((folder / "expected.json").string());
     for (const Json& prompt : expected.value("prompts", Json::array())) {
+      const auto prompt_ids = headrace::find<Ids>(prompt, "ids", "expected.json");
+      if (!prompt_ids) continue;  // an encoder-decoder's
       if (const auto text = headrace::find<std::string>(prompt, "text", "expected.json")) {
-        EXPECT_EQ(tokenizer->encode(*text, {.add_special = false}), require<Ids>(prompt, "ids", "expected.json")) << folder << *text;
+        EXPECT_EQ(tokenizer->encode(*text, {.add_special = false}), *prompt_ids) << folder << *text;
         ++texts;
       }
       if (const auto text = headrace::find<std::string>(prompt, "greedy_text", "expected.json")) {
