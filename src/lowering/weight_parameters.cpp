@@ -21,7 +21,10 @@ WeightParameters::WeightParameters(const Graph& program, std::shared_ptr<const W
 }
 
 Constant WeightParameters::get(const std::string& path) {
-  return {weights_->read(path), weights_, [weights = weights_, path] { weights->release(path); }};
+  const Tensor tensor = weights_->read(path);
+  std::shared_ptr<const void> owner = weights_->owner(path);
+  if (!owner) owner = weights_;
+  return {tensor, std::move(owner), [weights = weights_, path] { weights->release(path); }};
 }
 void WeightParameters::done_with(const std::string& path) { weights_->release(path); }
 

@@ -67,6 +67,11 @@ class RandomWeights : public WeightSource {
     const std::lock_guard lock(mutex_);
     return made_.try_emplace(name, std::move(tensor)).first->second.view();
   }
+  std::shared_ptr<const void> owner(const std::string& name) const override {
+    const std::lock_guard lock(mutex_);
+    const auto made = made_.find(name);
+    return made == made_.end() ? nullptr : std::make_shared<HostTensor>(made->second);
+  }
   void release(const std::string& name) const override {
     const std::lock_guard lock(mutex_);
     made_.erase(name);

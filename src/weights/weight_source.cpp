@@ -55,6 +55,10 @@ class RenamedWeights : public WeightSource {
     if (it == names_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
     return source_->read(it->second);
   }
+  std::shared_ptr<const void> owner(const std::string& name) const override {
+    const auto it = names_.find(name);
+    return it == names_.end() ? nullptr : source_->owner(it->second);
+  }
   void release(const std::string& name) const override {
     if (const auto it = names_.find(name); it != names_.end()) source_->release(it->second);
   }

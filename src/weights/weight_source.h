@@ -31,6 +31,8 @@ class WeightSource {
   virtual std::optional<StoredType> find(const std::string& name) const = 0;
   // A contiguous tensor, valid until it is released or the source ends; mostly in place in a mapped file. Throws Error(kNotFound).
   virtual Tensor read(const std::string& name) const = 0;
+  // Keeps the bytes of a tensor that was read, also beyond its release; null: they are there as long as the source.
+  virtual std::shared_ptr<const void> owner(const std::string&) const { return nullptr; }
   // Says that a tensor is not needed for now, so that its memory can be used otherwise. It can be read again.
   virtual void release(const std::string&) const {}
   // Nothing when the tensor is not in a file, or not aligned there for its type.

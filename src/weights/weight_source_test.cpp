@@ -142,6 +142,19 @@ TEST(RandomWeights, DependOnSeedAndNameOnly) {
   for (float x : norm) EXPECT_NEAR(x, 1, 0.1);
 }
 
+TEST(RandomWeights, OutliveTheirReleaseWhereSomebodyOwnsThem) {
+  const auto source = renamed_weights(random_weights({{"w", {64, 64}}}, {.matrix_dtype = DType::kF32}), {{"v", "w"}});
+  const Tensor kept = source->read("v");
+  const std::shared_ptr<const void> owner = source->owner("v");
+  ASSERT_NE(owner, nullptr);
+  const std::vector<float> before(kept.as<float>(), kept.as<float>() + 64 * 64);
+  source->release("v");
+  const Tensor again = source->read("v");
+  EXPECT_NE(again.data, kept.data);
+  EXPECT_EQ(before, std::vector<float>(kept.as<float>(), kept.as<float>() + 64 * 64));
+  EXPECT_EQ(before, std::vector<float>(again.as<float>(), again.as<float>() + 64 * 64));
+}
+
 TEST(RandomWeights, TakeTheTypeThatWasAskedForWhereItFits) {
   const std::vector<DeclaredWeight> declared = {{"w", {4, 128}}, {"norm.weight", {64}}, {"odd", {3, 7}}};
   const auto source = random_weights(declared, {.matrix_dtype = DType::kQ4_0});
