@@ -22,7 +22,10 @@ class Arrivals {
     if (!r.token_ids.empty()) arrivals.push_back({now, (arrivals.empty() ? 0 : arrivals.back().total) + int(r.token_ids.size())});
     if (r.finish == FinishReason::kError) error_ = r.error;
     if (!r.finished()) return;
-    if (first_ended_ < 0) first_ended_ = int(sequence);
+    if (first_ended_ < 0) {
+      first_ended_ = int(sequence);
+      seconds_per_token_ = r.timings.seconds_per_token;
+    }
     if (--left_ == 0) done_.count_down();
   }
   // Afterwards the rest may be asked.
@@ -42,7 +45,8 @@ class Arrivals {
     const double begin = last_first_token();
     const auto from = std::min_element(counted.begin(), counted.end(),
                                        [&](const Arrival& a, const Arrival& b) { return std::abs(a.time - begin) < std::abs(b.time - begin); });
-    if (from->time >= counted.back().time) return std::nullopt;
+    if (sequences_.size() == 1 || from->time >= counted.back().time)  // alone, or too fast for the callbacks: the Executor's own clock
+      return seconds_per_token_ && *seconds_per_token_ > 0 ? std::optional(double(sequences_.size()) / *seconds_per_token_) : std::nullopt;
     return double(sequences_.size()) * (counted.back().total - from->total) / (counted.back().time - from->time);
   }
 
@@ -53,6 +57,7 @@ class Arrivals {
   };
   std::vector<std::vector<Arrival>> sequences_;
   int first_ended_ = -1, left_;
+  std::optional<double> seconds_per_token_;  // of the one that ended first
   std::string error_;
   std::latch done_{1};
 };

@@ -9,11 +9,12 @@
 namespace headrace::cli {
 namespace {
 
+constexpr int kContext = 512;
+
 struct EvalSettings {
   ModelOptions model;
   std::string text;
-  std::optional<int> max_tokens, stride;
-  int context = 512;
+  std::optional<int> max_tokens, stride, context;
   bool json = false;
 };
 
@@ -58,22 +59,24 @@ void add(Score& score, Executor& executor, const std::vector<int32_t>& ids, cons
 }
 
 int eval(EvalSettings& s) {
-  if (s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
-  if (s.stride && (*s.stride < 1 || *s.stride > s.context)) throw UsageError("--stride: must be between 1 and --context");
+  if (s.context && *s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
   const std::string text = read_file(s.text);
-  s.model.load.context = s.context;
-  s.model.load.executor.prefix_cache = false;
   const double start = now_s();
-  LoadedModel model = load_model(load_engine(s.model.path, s.model.load), s.model, 0);
+  Engine engine = load_engine(s.model.path, s.model.load);
+  const int context = s.context.value_or(int(std::min<int64_t>(kContext, engine.max_positions)));
+  if (s.stride && (*s.stride < 1 || *s.stride > context)) throw UsageError(fmt::format("--stride: must be between 1 and the context, {}", context));
+  s.model.load.context = context;
+  s.model.load.executor.prefix_cache = false;
+  LoadedModel model = load_model(std::move(engine), s.model, 0);
   const double loaded = now_s();
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; text needs them", s.model.path);
   std::vector<int32_t> ids = model.text.tokenizer->encode(text, {.add_special = false});
   if (s.max_tokens && *s.max_tokens >= 0 && ids.size() > size_t(*s.max_tokens)) ids.resize(size_t(*s.max_tokens));
   if (ids.size() < 2) invalid("{}: has {} tokens; at least 2 are needed", s.text, ids.size());
-  if (!s.stride && ids.size() < size_t(s.context))
-    invalid("{}: has {} tokens, fewer than one window of {}; give a longer text or a smaller --context", s.text, ids.size(), s.context);
+  if (!s.stride && ids.size() < size_t(context))
+    invalid("{}: has {} tokens, fewer than one window of {}; give a longer text or a smaller --context", s.text, ids.size(), context);
 
-  const std::vector<Window> windows = s.stride ? sliding(ids.size(), size_t(s.context), size_t(*s.stride)) : halves(ids.size(), size_t(s.context));
+  const std::vector<Window> windows = s.stride ? sliding(ids.size(), size_t(context), size_t(*s.stride)) : halves(ids.size(), size_t(context));
   Score score;
   for (size_t i = 0; i < windows.size(); ++i) {
     add(score, *model.executor, ids, windows[i]);
@@ -87,13 +90,13 @@ int eval(EvalSettings& s) {
                              {"nll", score.nll / double(score.tokens)},
                              {"text_tokens", ids.size()},
                              {"windows", windows.size()},
-                             {"context", s.context},
+                             {"context", context},
                              {"load_s", loaded - start},
                              {"eval_s", took}}
                      .dump() +
                  "\n");
   else
-    write_output(fmt::format("perplexity {:.4f} over {} of {} tokens, {} windows of {}, in {:.1f} s\n", score.perplexity(), score.tokens, ids.size(), windows.size(), s.context, took));
+    write_output(fmt::format("perplexity {:.4f} over {} of {} tokens, {} windows of {}, in {:.1f} s\n", score.perplexity(), score.tokens, ids.size(), windows.size(), context, took));
   return 0;
 }
 
@@ -103,7 +106,7 @@ void declare_eval(Options& options) {
   const auto s = std::make_shared<EvalSettings>();
   options.positional("MODEL", s->model.path, "a Hugging Face folder, a .gguf file or an engine");
   options.value("--text", "FILE", s->text, "UTF-8; tokenized without a begin token");
-  options.value("--context", "N", s->context, "tokens of a window (default: 512); the second half of each is scored");
+  options.value("--context", "N", s->context, "tokens of a window (default: 512, or what the model has if less); the second half of each is scored");
   options.value("--stride", "N", s->stride, "windows move by N tokens instead, and every token is scored once");
   options.value("--max-tokens", "N", s->max_tokens, "only the first N tokens of the text");
   declare_threads(options, s->model);

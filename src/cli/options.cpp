@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <deque>
@@ -72,7 +73,7 @@ void Options::add(const std::string& names, const std::string& placeholder, cons
 
 void Options::words(const std::string& names, const std::string& placeholder, std::vector<std::string>& to, const std::string& help) {
   CLI::Option* option = app_.add_option(names, reader(names, [&to](const std::string& text) { to.push_back(text); }), help);
-  option->type_name(placeholder)->group(heading_)->expected(1, CLI::detail::expected_max_vector_size);
+  option->type_name(placeholder)->group(heading_)->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
 }
 
 void Options::positional(const std::string& name, std::string& to, const std::string& help, bool required) {
@@ -113,6 +114,9 @@ int run_program(int argc, const char* const* argv, const std::vector<Verb>& verb
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     verb.declare(options.emplace_back(*sub));
   }
+  const auto is_verb = [&](const std::string& word) { return std::any_of(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; }); };
+  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
+    throw UsageError(fmt::format("'{}' is no verb; see 'headrace --help'", printable(argv[1])));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/prompt_options.h"
 #include "cli/verbs.h"
+#include "core/new_file.h"
 #include "weights/safetensors_writer.h"
 
 namespace headrace::cli {
@@ -130,6 +131,7 @@ int run(RunSettings& s) {
   if (s.prompt_logprobs) s.generate.output.prompt_logprobs = s.generate.output.logprobs.value_or(0);
   if (!s.generate.max_tokens && !s.prompt.chat) s.generate.max_tokens = std::max(kDefaultTokens, s.generate.min_tokens);
 
+  if (!s.logits_out.empty()) NewFile(s.logits_out);  // can it be written? Better known now than after the answer
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);
   if (engine.kind == "encoder") return run_encoder(std::move(engine), s);
