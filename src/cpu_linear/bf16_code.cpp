@@ -1,47 +1,54 @@
 #include "cpu_linear/bf16_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
 
 namespace headrace {
 namespace {
 
-constexpr int kWindow = 7;           // values of the upper seven exponent bits that have an index, besides 0
-constexpr int64_t kMostRare = 512;   // one exception in so many words is worth it
+constexpr int64_t kMostRare = 2048;  // one exception in so many words is worth it: about what a panel has room for
 constexpr int kGroupWords = kRawGroupBytes / 2;
+constexpr int kNumIndexed = 8;       // values of the upper seven exponent bits that have an index
 
 int upper_exponent(uint16_t word) { return word >> 8 & 0x7f; }
 
-struct Window {
-  int first;       // upper exponents [first, first + kWindow) have an index, and 0
-  int64_t missed;  // words that have none
+// The most frequent upper exponents of some words.
+struct Code {
+  std::array<uint8_t, kNumIndexed> upper;  // by index
+  std::array<uint8_t, 128> index;          // by upper exponent; kNumIndexed: none
+  int64_t missed;                          // words that have none
 };
 
-Window best_window(const uint16_t* words, int64_t count) {
+Code best_code(const uint16_t* words, int64_t count) {
   int64_t histogram[4][128] = {};  // four, so that equal neighbours do not wait for each other
   for (int64_t i = 0; i < count; ++i) ++histogram[i % 4][upper_exponent(words[i])];
-  int64_t sums[129] = {};
-  for (int i = 0; i < 128; ++i) sums[i + 1] = sums[i] + histogram[0][i] + histogram[1][i] + histogram[2][i] + histogram[3][i];
-  Window best{1, count};
-  for (int first = 1; first + kWindow <= 128; ++first) {
-    const int64_t missed = count - sums[1] - (sums[first + kWindow] - sums[first]);
-    if (missed < best.missed) best = {first, missed};
+  for (int i = 0; i < 128; ++i) histogram[0][i] += histogram[1][i] + histogram[2][i] + histogram[3][i];
+  std::array<uint8_t, 128> order;
+  std::iota(order.begin(), order.end(), uint8_t{0});
+  std::partial_sort(order.begin(), order.begin() + kNumIndexed, order.end(), [&](uint8_t a, uint8_t b) {
+    return histogram[0][a] != histogram[0][b] ? histogram[0][a] > histogram[0][b] : a < b;
+  });
+  Code code{.missed = count};
+  code.index.fill(kNumIndexed);
+  for (int i = 0; i < kNumIndexed; ++i) {
+    code.upper[size_t(i)] = order[size_t(i)];
+    code.index[order[size_t(i)]] = uint8_t(i);
+    code.missed -= histogram[0][order[size_t(i)]];
   }
-  return best;
+  return code;
 }
 
-int64_t exceptions_at(int64_t k) { return int64_t(sizeof(CodedBf16Header)) + coded_groups(k) * kCodedGroupBytes; }
-
-// One group, its exceptions as if they had an index.
-void encode_group(const uint16_t* raw, int before, std::byte* coded) {
+// One group, its exceptions under any index.
+void encode_group(const uint16_t* raw, const Code& code, std::byte* coded) {
   uint8_t low[kGroupWords], index[kGroupWords];
   for (int run = 0; run < 16; ++run) {  // of 8 words: vector run / 4, words from 8 * (run % 4)
     const uint16_t* words = raw + run * 8;
     const int at = run / 8 * 64 + run % 4 * 16 + run / 4 % 2 * 8;
     for (int i = 0; i < 8; ++i) {
-      const int upper = upper_exponent(words[i]);
       low[at + i] = uint8_t(words[i]);
-      index[at + i] = uint8_t(((upper == 0 ? 0 : upper - before) & 7) | (words[i] >> 12 & 8));
+      index[at + i] = uint8_t((code.index[size_t(upper_exponent(words[i]))] & 7) | (words[i] >> 12 & 8));
     }
   }
   std::memcpy(coded, low, sizeof(low));
@@ -50,45 +57,33 @@ void encode_group(const uint16_t* raw, int before, std::byte* coded) {
 
 }  // namespace
 
-int64_t coded_bf16_bytes(int64_t k) {
-  const int64_t exceptions = (exception_capacity(k) + 1) * int64_t(sizeof(Bf16Exception));
-  return (exceptions_at(k) + exceptions + 63) / 64 * 64;
-}
-
-bool is_worth_coding(const uint16_t* words, int64_t count) { return best_window(words, count).missed <= count / kMostRare; }
+bool is_worth_coding(const uint16_t* words, int64_t count) { return best_code(words, count).missed <= count / kMostRare; }
 
 bool encode_bf16(const uint16_t* raw, int64_t k, std::byte* coded) {
-  const int64_t num_words = coded_groups(k) * kGroupWords;
-  const Window window = best_window(raw, num_words);
+  const int64_t num_groups = coded_groups(k), num_words = num_groups * kGroupWords;
+  const Code code = best_code(raw, num_words);
   CodedBf16Header header{};
-  for (int i = 0; i < 16; ++i) header.high_bytes[i] = uint8_t((i & 8) << 4 | (i & 7 ? window.first + (i & 7) - 1 : 0));
-  header.exceptions_at = exceptions_at(k);
+  for (int i = 0; i < 16; ++i) header.high_bytes[i] = uint8_t((i & 8) << 4 | code.upper[size_t(i & 7)]);
   std::memcpy(coded, &header, sizeof(header));
-  if (window.missed > exception_capacity(k)) return false;
-  std::byte* group = coded + sizeof(header);
-  for (int64_t i = 0; i < num_words; i += kGroupWords, group += kCodedGroupBytes) encode_group(raw + i, window.first - 1, group);
-  std::byte* at = coded + header.exceptions_at;
+  if (code.missed > exception_capacity(num_groups)) return false;
+  std::byte* group = coded + coded_groups_at(num_groups);
+  for (int64_t i = 0; i < num_words; i += kGroupWords, group += kCodedGroupBytes) encode_group(raw + i, code, group);
+  std::byte* at = coded + sizeof(header);
   const auto put = [&](Bf16Exception exception) {
     std::memcpy(at, &exception, sizeof(exception));
     at += sizeof(exception);
   };
-  for (int64_t i = 0; window.missed > 0 && i < num_words; ++i) {
-    const int upper = upper_exponent(raw[i]);
-    if (upper != 0 && (upper < window.first || upper >= window.first + kWindow)) put({uint32_t(i), raw[i]});
+  for (int64_t i = 0; code.missed > 0 && i < num_words; ++i) {
+    if (code.index[size_t(upper_exponent(raw[i]))] == kNumIndexed) put({uint32_t(i), raw[i]});
   }
   put({kNoException, 0});
   return true;
 }
 
-const Bf16Exception* put_exceptions(const Bf16Exception* next, uint32_t first, uint32_t count, std::byte* raw) {
-  for (; next->word - first < count; ++next) std::memcpy(raw + (next->word - first) * 2, &next->value, 2);
-  return next;
-}
-
 void decode_bf16(Bf16Decoder decode, const std::byte* coded, int64_t k, std::byte* raw) {
   const CodedBf16Header& header = *reinterpret_cast<const CodedBf16Header*>(coded);
-  decode(coded + sizeof(header), header.high_bytes, coded_groups(k), raw);
-  put_exceptions(reinterpret_cast<const Bf16Exception*>(coded + header.exceptions_at), 0, uint32_t(coded_groups(k) * kGroupWords), raw);
+  decode(coded + coded_groups_at(coded_groups(k)), header.high_bytes, coded_groups(k), raw);
+  for (const Bf16Exception* exception = exceptions_of(coded); exception->word != kNoException; ++exception) std::memcpy(raw + exception->word * 2, &exception->value, 2);
 }
 
 }  // namespace headrace

@@ -13,10 +13,11 @@ constexpr int64_t kPrivateElements = 8192;
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
 constexpr int kMaxPanels = 2;  // that are in work at once
-// How far ahead weights are prefetched that are read once. One stream for one row: not at all, the processor does it better; for
-// several rows, whose arithmetic holds it up: kBytesAhead. Two panels at once: to the next two, unless they are larger than
-// kMostBytesAhead.
+// How far ahead weights are prefetched that are read once. Integers of one row: not at all, the processor does it better. 16-bit
+// floats, which are decoded: kDecodedBytesAhead. Others of several rows, whose arithmetic holds up the stream: kBytesAhead. Two panels
+// at once: to the next two, unless they are larger than kMostBytesAhead.
 constexpr int64_t kBytesAhead = 8 << 10;
+constexpr int64_t kDecodedBytesAhead = 16 << 10;
 constexpr int64_t kMostBytesAhead = 64 << 10;
 // A source is widened for a single tile in pieces of so many k, which stay in a near cache.
 constexpr int64_t kWidenedK = 512;
@@ -38,7 +39,7 @@ int64_t expanded_bytes(const PackedMatrix& m, int64_t k) {
 // Where things lie in the workspace: activations once per form that the matrices want, shared or per thread; then scratch per thread.
 struct Workspace {
   int64_t row_bytes[3] = {};  // of a form; 0: not wanted
-  int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, normalized_bytes = 0, scratch_bytes = 0;
+  int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, scratch_bytes = 0;
 
   Workspace(const LinearSpec& spec, int64_t rows) {
     const int64_t k = spec.k();
@@ -52,8 +53,7 @@ struct Workspace {
     int64_t panel_bytes = 0;
     for (const PackedMatrix* m : spec.weights)
       if (!m->is_direct()) panel_bytes = std::max(panel_bytes, expanded_bytes(*m, k));
-    normalized_bytes = round_up(k * 4, 64);
-    scratch_bytes = normalized_bytes + kMaxPanels * panel_bytes;
+    scratch_bytes = kMaxPanels * panel_bytes;
   }
   int64_t activation_bytes(int64_t rows) const {
     int64_t sum = 0;
@@ -82,9 +82,7 @@ class Call {
       at += round_up(layout_.row_bytes[form] * rows.rows, 64);
     }
     const int64_t activations = is_private ? team.size() * layout_.private_bytes : layout_.shared_bytes;
-    std::byte* const scratch = workspace + activations + team.rank() * layout_.scratch_bytes;
-    normalized_ = reinterpret_cast<float*>(scratch);
-    expanded_ = scratch + layout_.normalized_bytes;
+    expanded_ = workspace + activations + team.rank() * layout_.scratch_bytes;
     if (is_private) {
       prepare(0, tiles_.count);
     } else {
@@ -132,7 +130,6 @@ class Call {
                               .norm_weight = norm.weight,
                               .norm_bias = norm.bias,
                               .eps = norm.eps,
-                              .normalized = normalized_,
                               .tile = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form]});
       }
   }
@@ -195,7 +192,18 @@ class Call {
           for (int i = 0; i < panels.count; ++i) operands[i] = operand(panels, i, single, begin, end);
         add_products(operands, panels.count, tile, begin, end, tile + 1 == tile_end, sums);
       }
+      if (!single) prefetch_next(panels, tile - tile_begin, tile_end - tile_begin);
       use(tile, sums);
+    }
+  }
+
+  // Multiplying many tiles by panels that were decoded beforehand leaves memory idle: time to fetch the panels that come next.
+  void prefetch_next(const Panels& panels, int64_t part, int64_t num_parts) const {
+    for (int i = 0; i < panels.count; ++i) {
+      const PackedMatrix& m = *panels.matrix[i];
+      const int64_t next = panels.index[i] + (gated(spec_) ? 1 : panels.count), bytes = m.stored_panel_bytes();
+      if (!m.is_coded() || next >= m.num_panels()) continue;
+      for (int64_t at = bytes * part / num_parts; at < bytes * (part + 1) / num_parts; at += 64) __builtin_prefetch(m.panel(next) + at, 0, 2);
     }
   }
 
@@ -243,13 +251,18 @@ class Call {
   }
 
   // Two panels at once share the loads of activations, but memory prefers one stream. So for many tiles, whose weights come from a
-  // cache; and for 16-bit floats, where the one chain of additions of a panel would be slower than memory.
-  bool pairs_pay(PanelKind kind) const { return tiles_.count > 1 || (format_of(kind).bits == 0 && kind != PanelKind::kF32); }
+  // cache; and for a few rows of 16-bit floats, whose arithmetic takes longer than their bytes and whose sums all fit the registers.
+  bool pairs_pay(PanelKind kind) const { return tiles_.count > 1 || (rows_.rows > 1 && rows_.rows <= 4 && is_short_float(kind)); }
+
+  static bool is_short_float(PanelKind kind) { return format_of(kind).bits == 0 && kind != PanelKind::kF32; }
 
   int64_t bytes_ahead(const PackedMatrix& m) const {
-    if (!pairs_pay(m.kind())) return rows_.rows == 1 ? 0 : kBytesAhead;
-    const int64_t item = m.stored_panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
-    return item <= kMostBytesAhead ? item : kBytesAhead;
+    if (pairs_pay(m.kind())) {
+      const int64_t item = m.stored_panel_bytes() * (gated(spec_) ? 1 : kMaxPanels);
+      return item <= kMostBytesAhead ? item : kBytesAhead;
+    }
+    if (is_short_float(m.kind())) return kDecodedBytesAhead;
+    return rows_.rows > 1 ? kBytesAhead : 0;
   }
 
   const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }
@@ -295,7 +308,6 @@ class Call {
   const Workspace layout_;
   const Tiles tiles_;
   std::byte* activations_[3];
-  float* normalized_;
   std::byte* expanded_;
 };
 

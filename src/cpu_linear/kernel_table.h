@@ -28,7 +28,6 @@ struct PrepareArgs {
   const float* norm_weight;  // (k)
   const float* norm_bias;    // (k) or null
   float eps;
-  float* normalized;         // scratch (k)
   std::byte* tile;
 };
 

@@ -15,6 +15,7 @@ inline constexpr bool kHasBf16Dot = true;
 inline Lanes dot_bf16(Lanes s, Quads w, Quads x) { return {_mm512_dpbf16_ps(s.v, __m512bh(w.v), __m512bh(x.v))}; }
 #include "cpu_linear/tile.inl.h"
 #include "cpu_linear/rows.inl.h"
+#include "cpu_linear/bf16_rows_avx512.inl.h"
 // clang-format on
 
 // 32 registers: 24 sums of floats, or 16 of integers with as many of floats (spilled between blocks).

@@ -11,6 +11,7 @@ namespace headrace::avx512vnni {
 // clang-format off
 #include "cpu_linear/lanes_avx512.inl.h"
 inline constexpr bool kHasBf16Dot = false;
+inline constexpr void (*prepare_bf16)(const PrepareArgs&) = nullptr;
 #include "cpu_linear/tile.inl.h"
 #include "cpu_linear/rows.inl.h"
 // clang-format on

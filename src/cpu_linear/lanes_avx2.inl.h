@@ -10,6 +10,8 @@ struct Quads {  // 16 lanes of 4 bytes
   __m256i a, b;
 };
 
+inline constexpr int kMostSumsInPairs = 2;  // of Lanes, that leave registers for the rest
+
 inline const float* floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
 inline __m256i load_256(const std::byte* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
@@ -34,6 +36,8 @@ inline Lanes broadcast_lanes(const std::byte* p) {
   const __m256 x = _mm256_broadcast_ss(reinterpret_cast<const float*>(p));
   return {x, x};
 }
+inline Lanes zero_lanes() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
+inline Lanes add(Lanes x, Lanes y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
 inline Lanes mul(Lanes x, Lanes y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
 inline Lanes fma(Lanes x, Lanes y, Lanes z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
 inline Lanes fma_minus(Lanes x, Lanes y, Lanes z) { return {_mm256_fnmadd_ps(x.a, y.a, z.a), _mm256_fnmadd_ps(x.b, y.b, z.b)}; }  // z - x * y
@@ -128,3 +132,4 @@ inline void store_i8(std::byte* p, F32 x) {
 }
 
 inline constexpr bool kHasBf16Dot = false;
+inline constexpr void (*prepare_bf16)(const PrepareArgs&) = nullptr;

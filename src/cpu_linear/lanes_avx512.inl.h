@@ -10,6 +10,8 @@ struct Quads {  // 16 lanes of 4 unsigned bytes
   __m512i v;
 };
 
+inline constexpr int kMostSumsInPairs = 12;  // of Lanes, that leave registers for the rest
+
 inline const float* floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
 
 inline Lanes load_lanes(const float* p) { return {_mm512_loadu_ps(p)}; }
@@ -19,6 +21,8 @@ inline Lanes load_f16_lanes(const std::byte* p) { return {_mm512_cvtph_ps(_mm256
 inline Lanes even_bf16(Quads pairs) { return {_mm512_castsi512_ps(_mm512_slli_epi32(pairs.v, 16))}; }
 inline Lanes odd_bf16(Quads pairs) { return {_mm512_castsi512_ps(_mm512_and_si512(pairs.v, _mm512_set1_epi32(int(0xffff0000u))))}; }
 inline Lanes broadcast_lanes(const std::byte* p) { return {_mm512_set1_ps(*floats(p))}; }
+inline Lanes zero_lanes() { return {_mm512_setzero_ps()}; }
+inline Lanes add(Lanes a, Lanes b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline Lanes mul(Lanes a, Lanes b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline Lanes fma(Lanes a, Lanes b, Lanes c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 inline Lanes fma_minus(Lanes a, Lanes b, Lanes c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }  // c - a * b

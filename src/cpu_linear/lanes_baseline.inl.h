@@ -34,6 +34,9 @@ inline Lanes odd_bf16(const Quads& q) {
   return each<Lanes>([&](int i) { return bfloat16_to_float(uint16_t(q.v[4 * i + 2] | q.v[4 * i + 3] << 8)); });
 }
 inline Lanes broadcast_lanes(const std::byte* p) { return each<Lanes>([x = value_at<float>(p)](int) { return x; }); }
+inline constexpr int kMostSumsInPairs = 1;
+inline Lanes zero_lanes() { return {}; }
+inline Lanes add(const Lanes& a, const Lanes& b) { return each<Lanes>([&](int i) { return a.v[i] + b.v[i]; }); }
 inline Lanes mul(const Lanes& a, const Lanes& b) { return each<Lanes>([&](int i) { return a.v[i] * b.v[i]; }); }
 inline Lanes fma(const Lanes& a, const Lanes& b, const Lanes& c) { return each<Lanes>([&](int i) { return a.v[i] * b.v[i] + c.v[i]; }); }
 inline Lanes fma_minus(const Lanes& a, const Lanes& b, const Lanes& c) { return each<Lanes>([&](int i) { return c.v[i] - a.v[i] * b.v[i]; }); }
@@ -84,3 +87,4 @@ inline void store_i8(std::byte* p, F32 x) {
 }
 
 inline constexpr bool kHasBf16Dot = false;
+inline constexpr void (*prepare_bf16)(const PrepareArgs&) = nullptr;

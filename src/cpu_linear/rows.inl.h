@@ -3,79 +3,86 @@
 
 inline int lanes_at(int64_t at, int64_t k) { return k - at < F32::kLanes ? int(k - at) : F32::kLanes; }
 
-// A row to convert: x itself, or a.normalized.
-inline const float* normalized(const PrepareArgs& a, int row) {
-  const float* const x_row = a.x + row * a.x_stride;
-  if (a.norm == NormKind::kNone) return x_row;
-  float mean = 0;
-  if (a.norm == NormKind::kLayer) {
-    F32 sum = zero();
-    for (int64_t i = 0; i < a.k; i += F32::kLanes) sum = sum + load(x_row + i, lanes_at(i, a.k));
-    mean = reduce_add(sum) / float(a.k);
-  }
-  F32 squares = zero();
-  for (int64_t i = 0; i < a.k; i += F32::kLanes) {
-    const int n = lanes_at(i, a.k);
-    F32 x = load(x_row + i, n);
+// A row on its way in, normalized as it is read.
+class InputRow {
+ public:
+  InputRow(const PrepareArgs& a, int row) : a_(a), x_(a.x + row * a.x_stride), mean_(zero()), scale_(zero()) {
+    if (a.norm == NormKind::kNone) return;
     if (a.norm == NormKind::kLayer) {
-      store(a.normalized + i, x - broadcast(mean), n);
-      x = load(a.normalized + i, n);
+      F32 sum = zero();
+      for (int64_t i = 0; i < a.k; i += F32::kLanes) sum = sum + load(x_ + i, lanes_at(i, a.k));
+      mean_ = broadcast(reduce_add(sum) / float(a.k));
     }
-    squares = fma(x, x, squares);
+    F32 squares = zero();
+    for (int64_t i = 0; i < a.k; i += F32::kLanes) {
+      const F32 x = centered(i, lanes_at(i, a.k));
+      squares = fma(x, x, squares);
+    }
+    scale_ = broadcast(1.0f / std::sqrt(reduce_add(squares) / float(a.k) + a.eps));
   }
-  const F32 scale = broadcast(1.0f / std::sqrt(reduce_add(squares) / float(a.k) + a.eps));
-  const float* centered = a.norm == NormKind::kLayer ? a.normalized : x_row;
-  for (int64_t i = 0; i < a.k; i += F32::kLanes) {
-    const int n = lanes_at(i, a.k);
-    const F32 y = load(centered + i, n) * scale * load(a.norm_weight + i, n);
-    store(a.normalized + i, a.norm_bias ? y + load(a.norm_bias + i, n) : y, n);
+
+  // Elements i .. i + n - 1, zeros after them.
+  F32 at(int64_t i, int n) const {
+    if (a_.norm == NormKind::kNone) return load(x_ + i, n);
+    const F32 y = centered(i, n) * scale_ * load(a_.norm_weight + i, n);
+    return a_.norm_bias ? y + load(a_.norm_bias + i, n) : y;
   }
-  return a.normalized;
-}
+
+ private:
+  F32 centered(int64_t i, int n) const {
+    const F32 x = load(x_ + i, n);
+    if (a_.norm != NormKind::kLayer) return x;
+    if (n == F32::kLanes) return x - mean_;
+    alignas(64) float some[F32::kLanes] = {};
+    store(some, x - mean_, n);
+    return load(some);
+  }
+
+  const PrepareArgs& a_;
+  const float* x_;
+  F32 mean_, scale_;
+};
 
 inline void prepare_f32(const PrepareArgs& a) {
   for (int row = 0; row < a.rows; ++row) {
-    const float* x = normalized(a, row);
+    const InputRow x(a, row);
     float* at = reinterpret_cast<float*>(a.tile) + row;
-    for (int64_t i = 0; i < a.k; ++i, at += a.rows) *at = x[i];
-    if (a.k % 2) *at = 0;
-  }
-}
-
-inline void prepare_bf16(const PrepareArgs& a) {
-  const int64_t stride = int64_t{a.rows} * 4;
-  for (int row = 0; row < a.rows; ++row) {
-    const float* x = normalized(a, row);
-    std::byte* at = a.tile + row * 4;
     for (int64_t i = 0; i < a.k; i += F32::kLanes) {
+      alignas(64) float values[F32::kLanes];
       const int n = lanes_at(i, a.k);
-      BFloat16 rounded[F32::kLanes];
-      store(rounded, load(x + i, n));
-      if (n == F32::kLanes) {
-#pragma GCC unroll 8
-        for (int j = 0; j < F32::kLanes; j += 2, at += stride) std::memcpy(at, rounded + j, 4);
-      } else {
-        for (int j = 0; j < n; j += 2, at += stride) std::memcpy(at, rounded + j, 4);
-      }
+      store(values, x.at(i, n));
+      for (int j = 0; j < n; ++j, at += a.rows) *at = values[j];
     }
+    if (a.k % 2) *at = 0;
   }
 }
 
 // A float without fraction; of a NaN, anything.
 inline int32_t whole(float f) { return f == f ? int32_t(f) : 0; }
 
-// Per 32 k: scale = largest / 127, integers rounded to nearest even. A NaN or infinity makes the scale NaN.
+// A float with the 11 bits of a half, though of any size.
+inline float half_precision(float f) {
+  uint32_t bits;
+  std::memcpy(&bits, &f, 4);
+  bits += 0xfff + (bits >> 13 & 1);
+  bits &= ~0x1fffu;
+  std::memcpy(&f, &bits, 4);
+  return f;
+}
+
+// Per 32 k, as a Q8_0 block would hold them: scale = largest / 127 in half precision, integers of the unrounded scale, rounded to
+// nearest even. A NaN or infinity makes the scale NaN.
 inline void prepare_int8(const PrepareArgs& a) {
   constexpr int kVectors = 32 / F32::kLanes;
   const int64_t stride = int64_t{a.rows} * 4;
   for (int row = 0; row < a.rows; ++row) {
-    const float* x = normalized(a, row);
+    const InputRow x(a, row);
     std::byte* at = a.tile + row * 4;
-    for (int64_t block = 0; block < a.k / 32; ++block, x += 32) {
+    for (int64_t block = 0; block < a.k / 32; ++block) {
       F32 v[kVectors], largest = zero();
 #pragma GCC unroll 8
       for (int i = 0; i < kVectors; ++i) {
-        v[i] = load(x + i * F32::kLanes);
+        v[i] = x.at(block * 32 + i * F32::kLanes, F32::kLanes);
         largest = max(largest, abs(v[i]));
       }
       const float top = reduce_max(largest);
@@ -93,7 +100,7 @@ inline void prepare_int8(const PrepareArgs& a) {
         }
         sums[half] = reduce_add(sum);
       }
-      const float scale = top / 127.0f + (sums[0] + sums[1]) * 0.0f;
+      const float scale = half_precision(top / 127.0f) + (sums[0] + sums[1]) * 0.0f;
       const int32_t minus[2] = {whole(-sums[0]), whole(-sums[1])};
 #pragma GCC unroll 8
       for (int quad = 0; quad < 8; ++quad, at += stride) std::memcpy(at, bytes + quad * 4, 4);

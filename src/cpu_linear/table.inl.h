@@ -6,7 +6,8 @@ constexpr TileFunction tile_function() {
   if constexpr (format_of(kKind).bits > 0) return integer_tile<kKind, kRows, kPanels>;
   else if constexpr (kKind == PanelKind::kBF16Dot && !kHasBf16Dot) return nullptr;
   else if constexpr (kKind == PanelKind::kBF16Dot || kKind == PanelKind::kBF16) return bf16_tile<kKind, kRows, kPanels>;
-  else return float_tile<kKind, kRows, kPanels>;
+  else if constexpr (kKind == PanelKind::kF16) return f16_tile<kRows, kPanels>;
+  else return f32_tile<kRows, kPanels>;
 }
 
 template <PanelKind kKind, int kRows, int kPanels>

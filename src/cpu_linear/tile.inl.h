@@ -5,11 +5,20 @@ template <int kRows, int kPanels>
 struct Tile {
   Lanes sum[kPanels][kRows];
 
+  Tile() = default;
   [[gnu::always_inline]] explicit Tile(const float* out) {
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p)
 #pragma GCC unroll 16
       for (int t = 0; t < kRows; ++t) sum[p][t] = load_lanes(out + (p * kRows + t) * kPanelRows);
+  }
+  [[gnu::always_inline]] static Tile zero() {
+    Tile tile;
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p)
+#pragma GCC unroll 16
+      for (int t = 0; t < kRows; ++t) tile.sum[p][t] = zero_lanes();
+    return tile;
   }
   [[gnu::always_inline]] void store(float* out) const {
 #pragma GCC unroll 4
@@ -28,6 +37,45 @@ struct Tile {
   }
 };
 
+// Sums of 16-bit floats run in two chains, one over the even and one over the odd runs of kRunGroups groups of kGroupK k, which are
+// added at the end: a single chain would be slower than memory, each addition waiting for the last. Where both fit the registers they
+// take turns, else they run one after the other, with the same result. add_group(tile, group) adds a group's products to a chain.
+inline constexpr int kGroupK = 8;
+inline constexpr int kRunGroups = 8;
+
+template <int kRows, int kPanels, typename AddGroup>
+[[gnu::always_inline]] inline void add_in_two_chains(int64_t num_groups, float* out, AddGroup&& add_group) {
+  using Sums = Tile<kRows, kPanels>;
+  const auto add_odd = [&](const Sums& odd) __attribute__((always_inline)) {
+    Sums sum(out);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p)
+#pragma GCC unroll 16
+      for (int t = 0; t < kRows; ++t) sum.sum[p][t] = add(sum.sum[p][t], odd.sum[p][t]);
+    sum.store(out);
+  };
+  const auto add_run = [&](Sums& sums, int64_t begin) __attribute__((always_inline)) {
+    const int64_t end = begin + kRunGroups < num_groups ? begin + kRunGroups : num_groups;
+    for (int64_t group = begin; group < end; ++group) add_group(sums, group);
+  };
+  if constexpr (kRows * kPanels <= kMostSumsInPairs) {
+    Sums even(out), odd = Sums::zero();
+    for (int64_t begin = 0; begin < num_groups; begin += 2 * kRunGroups) {
+      add_run(even, begin);
+      add_run(odd, begin + kRunGroups);
+    }
+    even.store(out);
+    add_odd(odd);
+  } else {
+    Sums even(out);
+    for (int64_t begin = 0; begin < num_groups; begin += 2 * kRunGroups) add_run(even, begin);
+    even.store(out);
+    Sums odd = Sums::zero();
+    for (int64_t begin = kRunGroups; begin < num_groups; begin += 2 * kRunGroups) add_run(odd, begin);
+    add_odd(odd);
+  }
+}
+
 // Asks for the cache lines of the blocks that lie ahead of those at w.
 template <int kBytes, int kPanels>
 [[gnu::always_inline]] inline void prefetch_ahead(const std::byte* const (&w)[kPanels], int64_t ahead) {
@@ -35,10 +83,9 @@ template <int kBytes, int kPanels>
     for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(w[p] + ahead + i, 0, 2);
 }
 
-// fp32 and fp16 weights.
-template <PanelKind kKind, int kRows, int kPanels>
-void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
-  constexpr int kBytes = format_of(kKind).block_bytes;
+template <int kRows, int kPanels>
+void f32_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+  constexpr int kBytes = format_of(PanelKind::kF32).block_bytes;
   Tile<kRows, kPanels> tile(out);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
@@ -47,12 +94,35 @@ void float_tile(const std::byte* const* panels, const std::byte* x, int64_t num_
     Lanes weights[kPanels];
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      weights[p] = kKind == PanelKind::kF32 ? load_f32_lanes(w[p]) : load_f16_lanes(w[p]);
+      weights[p] = load_f32_lanes(w[p]);
       w[p] += kBytes;
     }
     tile.add_products(weights, x);
   }
   tile.store(out);
+}
+
+template <int kRows, int kPanels>
+void f16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+  constexpr int kBytes = format_of(PanelKind::kF16).block_bytes;
+  add_in_two_chains<kRows, kPanels>((num_blocks + kGroupK - 1) / kGroupK, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
+    const std::byte* w[kPanels];
+    for (int p = 0; p < kPanels; ++p) w[p] = panels[p] + group * kGroupK * kBytes;
+    if (ahead != 0) prefetch_ahead<kGroupK * kBytes>(w, ahead);
+    const auto add_block = [&](int i) __attribute__((always_inline)) {
+      Lanes weights[kPanels];
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) weights[p] = load_f16_lanes(w[p] + i * kBytes);
+      tile.add_products(weights, x + (group * kGroupK + i) * kRows * 4);
+    };
+    const int64_t left = num_blocks - group * kGroupK;
+    if (left >= kGroupK) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kGroupK; ++i) add_block(i);
+    } else {
+      for (int i = 0; i < left; ++i) add_block(i);
+    }
+  });
 }
 
 // Bytes of a row's activations for two k.
@@ -79,68 +149,89 @@ template <PanelKind kKind, int kRows, int kPanels>
   }
 }
 
+// The groups of bfloat16 panels. vectors(group, pairs) gives their kGroupK / 2 vectors of pairs.
+template <PanelKind kKind, int kRows, int kPanels, typename Vectors>
+[[gnu::always_inline]] inline void add_bf16_groups(const std::byte* x, int64_t num_blocks, float* out, Vectors&& vectors) {
+  constexpr int kBlocks = kGroupK / 2;  // of a group
+  add_in_two_chains<kRows, kPanels>((num_blocks + kBlocks - 1) / kBlocks, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
+    Quads pairs[kPanels][kBlocks];
+    vectors(group, pairs);
+    const auto add_block = [&](int i) __attribute__((always_inline)) {
+      Quads block[kPanels];
+#pragma GCC unroll 4
+      for (int p = 0; p < kPanels; ++p) block[p] = pairs[p][i];
+      add_pairs<kKind>(tile, block, x + (group * kBlocks + i) * kRows * pair_bytes(kKind));
+    };
+    const int64_t left = num_blocks - group * kBlocks;
+    if (left >= kBlocks) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kBlocks; ++i) add_block(i);
+    } else {
+#pragma GCC unroll 4
+      for (int i = 0; i < kBlocks; ++i)
+        if (i < left) add_block(i);
+    }
+  });
+}
+
 template <PanelKind kKind, int kRows, int kPanels>
 void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
-  Tile<kRows, kPanels> tile(out);
-  const std::byte* w[kPanels];
-  for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
-  for (int64_t i = 0; i < num_blocks; ++i, x += kRows * pair_bytes(kKind)) {
-    if (ahead != 0) prefetch_ahead<64>(w, ahead);
-    Quads pairs[kPanels];
+  constexpr int kBlocks = kGroupK / 2;
+  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, out, [&](int64_t group, Quads (&pairs)[kPanels][kBlocks]) __attribute__((always_inline)) {
+    const std::byte* w[kPanels];
+    for (int p = 0; p < kPanels; ++p) w[p] = panels[p] + group * kRawGroupBytes;
+    if (ahead != 0) prefetch_ahead<kRawGroupBytes>(w, ahead);
+    const int64_t left = num_blocks - group * kBlocks;
 #pragma GCC unroll 4
-    for (int p = 0; p < kPanels; ++p) {
-      pairs[p] = load_quads(w[p]);
-      w[p] += 64;
-    }
-    add_pairs<kKind>(tile, pairs, x);
-  }
-  tile.store(out);
+    for (int p = 0; p < kPanels; ++p)
+#pragma GCC unroll 4
+      for (int i = 0; i < kBlocks; ++i) pairs[p][i] = load_quads(w[p] + (i < left ? i : 0) * 64);
+  });
+}
+
+// Four vectors of pairs, of 8 k; exceptions not yet put in.
+[[gnu::always_inline]] inline void decode_group(const std::byte* coded, const uint8_t* high_bytes, Quads (&pairs)[4]) {
+  const Quads indices = load_quads(coded + 128), low0 = load_quads(coded), low1 = load_quads(coded + 64);
+  const Quads high0 = look_up(low_halves(indices), high_bytes), high1 = look_up(high_halves(indices), high_bytes);
+  pairs[0] = interleave_low(low0, high0);
+  pairs[1] = interleave_high(low0, high0);
+  pairs[2] = interleave_low(low1, high1);
+  pairs[3] = interleave_high(low1, high1);
+}
+
+// Puts a group's exceptions into their places; returns the next one. Earlier ones, of the other chain's groups, are passed over.
+[[gnu::noinline]] inline const Bf16Exception* put_exceptions(const Bf16Exception* next, uint32_t first, Quads (&pairs)[4]) {
+  alignas(64) std::byte raw[kRawGroupBytes];
+  while (next->word < first) ++next;
+  for (int v = 0; v < 4; ++v) store_quads(raw + 64 * v, pairs[v]);
+  for (; next->word - first < kRawGroupBytes / 2; ++next) std::memcpy(raw + (next->word - first) * 2, &next->value, 2);
+  for (int v = 0; v < 4; ++v) pairs[v] = load_quads(raw + 64 * v);
+  return next;
 }
 
 // The same for coded panels, decoded in registers: memory is read without a pause. bf16_code.h has the layout.
 template <PanelKind kKind, int kRows, int kPanels>
 void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
-  Tile<kRows, kPanels> tile(out);
-  const std::byte* w[kPanels];
-  const uint8_t* high_bytes[kPanels];
+  static_assert(kGroupK == kCodedGroupK);
+  constexpr uint32_t kWords = kRawGroupBytes / 2;
+  const int64_t groups_at = coded_groups_at((num_blocks + 3) / 4);
   const Bf16Exception* exception[kPanels];  // the next one
   for (int p = 0; p < kPanels; ++p) {
-    const CodedBf16Header& header = *reinterpret_cast<const CodedBf16Header*>(panels[p]);
-    w[p] = panels[p] + sizeof(header);
-    high_bytes[p] = header.high_bytes;
-    exception[p] = reinterpret_cast<const Bf16Exception*>(panels[p] + header.exceptions_at);
-    __builtin_prefetch(panels[p] + ahead);
-    __builtin_prefetch(panels[p] + ahead + header.exceptions_at);
+    exception[p] = exceptions_of(panels[p]);
+    for (int64_t i = 0; i < groups_at; i += 64) __builtin_prefetch(panels[p] + ahead + i, 0, 2);
   }
-  for (uint32_t word = 0; num_blocks > 0; num_blocks -= 4, word += kRawGroupBytes / 2) {
+  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, out, [&](int64_t group, Quads (&pairs)[kPanels][4]) __attribute__((always_inline)) {
+    if (group == kRunGroups && kRows * kPanels > kMostSumsInPairs)  // the second chain begins
+      for (int p = 0; p < kPanels; ++p) exception[p] = exceptions_of(panels[p]);
+    const std::byte* w[kPanels];
+    for (int p = 0; p < kPanels; ++p) w[p] = panels[p] + groups_at + group * kCodedGroupBytes;
     prefetch_ahead<kCodedGroupBytes>(w, ahead);
-    Quads vectors[4][kPanels];
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p) {
-      const Quads indices = load_quads(w[p] + 128), low0 = load_quads(w[p]), low1 = load_quads(w[p] + 64);
-      const Quads high0 = look_up(low_halves(indices), high_bytes[p]), high1 = look_up(high_halves(indices), high_bytes[p]);
-      vectors[0][p] = interleave_low(low0, high0);
-      vectors[1][p] = interleave_high(low0, high0);
-      vectors[2][p] = interleave_low(low1, high1);
-      vectors[3][p] = interleave_high(low1, high1);
-      if (exception[p]->word - word < kRawGroupBytes / 2) [[unlikely]] {
-        alignas(64) std::byte raw[kRawGroupBytes];
-#pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) store_quads(raw + 64 * v, vectors[v][p]);
-        exception[p] = put_exceptions(exception[p], word, kRawGroupBytes / 2, raw);
-#pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) vectors[v][p] = load_quads(raw + 64 * v);
-      }
-      w[p] += kCodedGroupBytes;
+      decode_group(w[p], reinterpret_cast<const CodedBf16Header*>(panels[p])->high_bytes, pairs[p]);
+      if (exception[p]->word < (uint32_t(group) + 1) * kWords) [[unlikely]] exception[p] = put_exceptions(exception[p], uint32_t(group) * kWords, pairs[p]);
     }
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      if (v >= num_blocks) break;
-      add_pairs<kKind>(tile, vectors[v], x);
-      x += kRows * pair_bytes(kKind);
-    }
-  }
-  tile.store(out);
+  });
 }
 
 // Quads 2j and 2j + 1 of a block, as unsigned bytes, or signed where 8 bits are.
