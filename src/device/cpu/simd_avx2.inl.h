@@ -68,6 +68,13 @@ inline F32 exp2_int(F32 n) {
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n.v), _mm256_set1_epi32(127)), 23))};
 }
 
+// n floats (at most kLanes / 2), each in two neighbouring lanes.
+inline F32 load_twice(const float* p, int n) { return {_mm256_permutevar8x32_ps(load(p, n).v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3))}; }
+// Pairs of lanes (a, b) to (-b, a).
+inline F32 quarter_turn(F32 x) {
+  return {_mm256_xor_ps(_mm256_permute_ps(x.v, 0xb1), _mm256_castsi256_ps(_mm256_set1_epi64x(0x80000000)))};
+}
+
 inline void transpose(F32 (&x)[8]) {
   __m256 pairs[8], fours[8];  // fours[4 i + c], half b: column 4 b + c of rows 4 i to 4 i + 3
 #pragma GCC unroll 4

@@ -56,6 +56,16 @@ inline F32 exp2_int(F32 n) {
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23))};
 }
 
+// n floats (at most kLanes / 2), each in two neighbouring lanes.
+inline F32 load_twice(const float* p, int n) {
+  const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  return {_mm512_permutexvar_ps(twice, _mm512_maskz_loadu_ps(first_lanes(n), p))};
+}
+// Pairs of lanes (a, b) to (-b, a).
+inline F32 quarter_turn(F32 x) {
+  return {_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(_mm512_permute_ps(x.v, 0xb1)), _mm512_set1_epi64(0x80000000)))};
+}
+
 inline void transpose(F32 (&x)[16]) {
   __m512 pairs[16], fours[16];  // fours[4 i + c], 128-bit lane b: column 4 b + c of rows 4 i to 4 i + 3
 #pragma GCC unroll 8

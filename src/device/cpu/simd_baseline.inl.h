@@ -47,6 +47,11 @@ inline F32 exp2_int(F32 n) {
   return for_lanes([&](int i) { return n.v[i] == n.v[i] ? std::bit_cast<float>(uint32_t(int(n.v[i]) + 127) << 23) : n.v[i]; });
 }
 
+// n floats (at most kLanes / 2), each in two neighbouring lanes.
+inline F32 load_twice(const float* p, int n) { return for_lanes([&](int i) { return i / 2 < n ? p[i / 2] : 0.0f; }); }
+// Pairs of lanes (a, b) to (-b, a).
+inline F32 quarter_turn(F32 x) { return {-x.v[1], x.v[0], -x.v[3], x.v[2]}; }
+
 inline void transpose(F32 (&x)[4]) {
   F32 columns[4];
   for (int c = 0; c < 4; ++c) columns[c] = for_lanes([&](int i) { return x[i].v[c]; });

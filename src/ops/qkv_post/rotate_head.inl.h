@@ -27,16 +27,10 @@ void rotate_head(const HeadRotation& r, const float* x, const float* table, void
   const int half = r.rotary_dim / 2;
   if (r.interleaved) {
     constexpr int kPairs = F32::kLanes / 2;
-    alignas(64) float in[F32::kLanes], out[F32::kLanes];
     for (int i = 0; i < half; i += kPairs) {
       const int pairs = half - i < kPairs ? half - i : kPairs;
-      store(in, normed(2 * i, 2 * pairs));
-      for (int p = 0; p < pairs; ++p) {
-        const float cos = table[i + p], sin = table[half + i + p];
-        out[2 * p] = in[2 * p] * cos - in[2 * p + 1] * sin;
-        out[2 * p + 1] = in[2 * p + 1] * cos + in[2 * p] * sin;
-      }
-      store_lanes(y + 2 * i, load(out, 2 * pairs), 2 * pairs);
+      const F32 v = normed(2 * i, 2 * pairs), cos = load_twice(table + i, pairs), sin = load_twice(table + half + i, pairs);
+      store_lanes(y + 2 * i, fma(v, cos, quarter_turn(v) * sin), 2 * pairs);
     }
   } else {
     for (int i = 0; i < half; i += F32::kLanes) {
