@@ -76,8 +76,10 @@ std::vector<TensorType> types_of(const std::vector<Value>& values) {
 void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options) {
   const SymbolValues sample = sample_symbols(program_);
   KnownValues known(parameters);
-  for (Leaf kind : {Leaf::kInput, Leaf::kState})
-    for (const Value& v : program_.leaves(kind)) {
+  inputs_ = program_.leaves(Leaf::kInput);
+  state_values_ = program_.leaves(Leaf::kState);
+  for (const std::vector<Value>* values : {&inputs_, &state_values_})
+    for (const Value& v : *values) {
       places_[v] = {.root = v};
       places_[v].tensor = Tensor::contiguous(static_cast<void*>(nullptr), v.dtype(), evaluate(v.shape(), sample));
     }
@@ -185,27 +187,31 @@ void unify(const std::string& what, const Dim& dim, int64_t size, SymbolValues& 
 
 }  // namespace
 
+// What was given for an input or a state. False when size and address are those of the last run.
+bool Plan::take(Value leaf, const char* what, const std::map<std::string, Tensor>& given) {
+  const auto it = given.find(leaf.name());
+  if (it == given.end()) {
+    if (leaf.users().empty() && !leaf.is_output()) return false;
+    invalid("{} '{}' ({}) was not given", what, leaf.name(), leaf.type().to_string());
+  }
+  const Tensor& tensor = it->second;
+  if (tensor.dtype != leaf.dtype() || tensor.rank() != leaf.shape().rank())
+    invalid("{} '{}' is {}, {}{} was given", what, leaf.name(), leaf.type().to_string(), headrace::name(tensor.dtype), tensor.sizes.to_string());
+  Tensor& known = places_.at(leaf).tensor;
+  if (known.data == tensor.data && known.sizes == tensor.sizes && known.strides == tensor.strides) return false;
+  known = tensor;
+  return true;
+}
+
 // False when sizes and addresses are those of the last run.
 bool Plan::solve_symbols(const std::map<std::string, Tensor>& inputs) {
   bool changed = !laid_out_;
-  for (Leaf kind : {Leaf::kInput, Leaf::kState})
-    for (const Value& v : program_.leaves(kind)) {
-      const auto& given = kind == Leaf::kInput ? inputs : states_;
-      const auto it = given.find(v.name());
-      if (it == given.end()) {
-        if (v.users().empty() && !v.is_output()) continue;
-        invalid("{} '{}' ({}) was not given", kind == Leaf::kInput ? "input" : "state", v.name(), v.type().to_string());
-      }
-      const Tensor& tensor = it->second;
-      if (tensor.dtype != v.dtype() || tensor.rank() != v.shape().rank())
-        invalid("input '{}' is {}, {}{} was given", v.name(), v.type().to_string(), headrace::name(tensor.dtype), tensor.sizes.to_string());
-      Tensor& known = places_.at(v).tensor;
-      if (known.data != tensor.data || !(known.sizes == tensor.sizes) || !(known.strides == tensor.strides)) known = tensor, changed = true;
-    }
+  for (const Value& v : inputs_) changed |= take(v, "input", inputs);
   if (!changed) return false;
+  for (const Value& v : state_values_) take(v, "state", states_);
   symbols_.clear();
-  for (Leaf kind : {Leaf::kInput, Leaf::kState})
-    for (const Value& v : program_.leaves(kind)) {
+  for (const std::vector<Value>* values : {&inputs_, &state_values_})
+    for (const Value& v : *values) {
       if (v.users().empty() && !v.is_output()) continue;
       const Tensor& tensor = places_.at(v).tensor;
       for (int axis = 0; axis < v.shape().rank(); ++axis) unify("'" + v.name() + "'", v.shape()[axis], tensor.sizes[axis], symbols_);

@@ -66,6 +66,7 @@ class Plan {
   };
 
   void build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options);
+  bool take(Value leaf, const char* what, const std::map<std::string, Tensor>& given);
   bool solve_symbols(const std::map<std::string, Tensor>& inputs);
   void lay_out();
   Sizes sizes_of(Value value) const;
@@ -75,6 +76,7 @@ class Plan {
   std::vector<StepData> steps_;
   std::unordered_map<Value, Place> places_;
   std::vector<const Node*> order_;  // nodes that run or view, in order
+  std::vector<Value> inputs_, state_values_;
   std::map<std::string, Tensor> states_;
   SymbolValues symbols_;
   bool laid_out_ = false;
