@@ -1,4 +1,5 @@
 // headrace eval: perplexity of a text.
+#include <algorithm>
 #include <cmath>
 
 #include "cli/model_options.h"

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <type_traits>
+
 #include "core/error.h"
 
 namespace headrace {

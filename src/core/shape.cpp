@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "core/error.h"

@@ -1,5 +1,7 @@
 #include "engine/linked_weights.h"
 
+#include <algorithm>
+
 #include "core/dtype.h"
 #include "core/mapped_file.h"
 
