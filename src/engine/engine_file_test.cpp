@@ -123,6 +123,18 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
   EXPECT_GT(refused, 10);
 }
 
+TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
+  std::string bytes(fs::file_size(path("a.engine")), '\0');
+  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  bytes.insert(9, " ");  // a longer header moves all data by one byte
+  ++bytes[0];
+  std::ofstream(path("b.engine"), std::ios::binary) << bytes;
+  EXPECT_TRUE(is_engine_file(path("b.engine")));
+  const std::string error = error_of([&] { read_engine(path("b.engine")); });
+  EXPECT_NE(error.find("can be read in place"), std::string::npos) << error;
+}
+
 TEST_F(EngineFile, ALaterFormatIsRefusedByName) {
   write_safetensors(path("a.engine"), {}, {{"headrace.format", "999"}, {"headrace.version", "9.0"}});
   const std::string error = error_of([&] { read_engine(path("a.engine")); });
