@@ -28,6 +28,15 @@ TEST(Dim, PrintsAndParsesBackUnchanged) {
   for (const char* bad : {"", "+", "4*", "a b", "3a", "99999999999999999999", "a++b"}) EXPECT_THROW(Dim::parse(bad), Error) << bad;
 }
 
+TEST(Dim, SizesBeyond64BitsAreErrors) {
+  const Dim t = Dim::symbol("tokens");
+  for (const char* text : {"9223372036854775807+1", "-9223372036854775807-1", "4294967296*4294967296", "4294967296*t*4294967296", "t*9223372036854775807+t"})
+    EXPECT_THROW(Dim::parse(text), Error) << text;
+  EXPECT_EQ(Dim::parse("9223372036854775806+1"), Dim(INT64_MAX));
+  EXPECT_THROW((t * (int64_t{1} << 32)).evaluate({{"tokens", int64_t{1} << 32}}), Error);
+  EXPECT_THROW((t * t + t * 3).evaluate({{"tokens", int64_t{3037000499}}}), Error);
+}
+
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const float f = half_to_float(uint16_t(h));
