@@ -71,6 +71,16 @@ TEST(Json, DeepNestingAndGarbageAreErrorsNotCrashes) {
   EXPECT_EQ(find_or<int>(parse_json("{\"a\": null}", "x"), "a", 3, "x"), 3);
 }
 
+TEST(Json, IntegersThatDoNotFitAreErrors) {
+  const Json json = parse_json("{\"a\": 4294967297, \"b\": -1, \"c\": 18446744073709551615, \"d\": 2147483647}", "x");
+  EXPECT_THROW(find<int>(json, "a", "x"), Error);
+  EXPECT_EQ(find<int64_t>(json, "a", "x"), 4294967297);
+  EXPECT_THROW(find<uint64_t>(json, "b", "x"), Error);
+  EXPECT_THROW(find<int64_t>(json, "c", "x"), Error);
+  EXPECT_EQ(find<uint64_t>(json, "c", "x"), UINT64_MAX);
+  EXPECT_EQ(find<int>(json, "d", "x"), 2147483647);
+}
+
 TEST(Tensor, BytesOfHostileSizesAreRefused) {
   const int64_t huge[] = {int64_t{1} << 40, int64_t{1} << 40};
   EXPECT_FALSE(checked_bytes(DType::kF32, huge));
