@@ -1,6 +1,7 @@
 #include "engine/engine_file.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/dtype.h"
 #include "core/version.h"
@@ -120,6 +121,14 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
 
 constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 
+// How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
+bool begins_as_written(const std::string& path) {
+  constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
+  char bytes[8 + kBeginning.size()] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(bytes, sizeof bytes) && std::string_view(bytes + 8, kBeginning.size()) == kBeginning;
+}
+
 }  // namespace
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
@@ -163,6 +172,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
 bool is_engine_file(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
+  if (begins_as_written(path)) return true;  // even if it is cut short: reading it says so
   try {
     return SafetensorsFile::open(path).metadata().count(kFormatKey) > 0;
   } catch (const Error&) {

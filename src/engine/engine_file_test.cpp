@@ -112,6 +112,8 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
     return error == "no error";
   };
   EXPECT_TRUE(reads(bytes));
+  EXPECT_FALSE(reads(bytes.substr(0, 100)));
+  EXPECT_TRUE(is_engine_file(path("b.engine"))) << "read as an engine, so that the error says that it is cut short";
   for (size_t cut : {size_t{0}, size_t{7}, size_t{100}, bytes.size() - 1}) EXPECT_FALSE(reads(bytes.substr(0, cut))) << cut;
   const size_t header = 8 + size_t(*reinterpret_cast<const uint64_t*>(bytes.data()));
   int refused = 0;
