@@ -58,7 +58,8 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
   limits_.max_step_tokens = kStepTokens;
   limits_.max_logit_rows = kLogitRows;
   // Nothing of the cache costs memory before it is used; a quarter of the machine is the most that it may come to.
-  const int64_t affordable = std::clamp<int64_t>(physical_memory() / 4 / std::max<int64_t>(kv_bytes_per_token_, 1), kBlockTokens, kMostCached);
+  const int64_t per_token = std::max<int64_t>(kv_bytes_per_token_, 1);
+  const int64_t affordable = std::clamp<int64_t>(physical_memory() / 4 / per_token, kBlockTokens, kMostCached);
   const int64_t wanted = options.context > 0 ? options.context : std::min(engine.max_positions, affordable);
   if (wanted > engine.max_positions)
     invalid("a context of {} tokens: {} was made for at most {}", wanted, engine.origin, engine.max_positions);

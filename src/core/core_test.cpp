@@ -30,7 +30,8 @@ TEST(Dim, PrintsAndParsesBackUnchanged) {
 
 TEST(Dim, SizesBeyond64BitsAreErrors) {
   const Dim t = Dim::symbol("tokens");
-  for (const char* text : {"9223372036854775807+1", "-9223372036854775807-1", "4294967296*4294967296", "4294967296*t*4294967296", "t*9223372036854775807+t"})
+  for (const char* text : {"9223372036854775807+1", "-9223372036854775807-1", "4294967296*4294967296", "4294967296*t*4294967296",
+                           "t*9223372036854775807+t"})
     EXPECT_THROW(Dim::parse(text), Error) << text;
   EXPECT_EQ(Dim::parse("9223372036854775806+1"), Dim(INT64_MAX));
   EXPECT_THROW((t * (int64_t{1} << 32)).evaluate({{"tokens", int64_t{1} << 32}}), Error);

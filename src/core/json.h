@@ -41,7 +41,8 @@ std::optional<T> find(const Json& object, const char* key, std::string_view wher
     }
     return it->get<T>();
   } catch (const std::exception&) {
-    invalid("{}: '{}' is {}, which has the wrong type or is out of range", where, key, printable(it->dump(-1, ' ', false, Json::error_handler_t::replace)));
+    invalid("{}: '{}' is {}, which has the wrong type or is out of range", where, key,
+            printable(it->dump(-1, ' ', false, Json::error_handler_t::replace)));
   }
 }
 

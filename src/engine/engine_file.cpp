@@ -88,7 +88,8 @@ std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const Sa
     const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
     if (int64_t(tensor->data.size()) != shape.bytes()) invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
     if (!is_aligned(tensor->data.data(), type.dtype))
-      invalid("{}: is at byte {}, where no {} can be read in place; build the engine again", where, file->offset_of(*tensor), headrace::name(type.dtype));
+      invalid("{}: is at byte {}, where no {} can be read in place; build the engine again", where, file->offset_of(*tensor),
+              headrace::name(type.dtype));
     types.emplace(name, type);
   }
   return std::make_shared<EmbeddedWeights>(file, std::move(types));

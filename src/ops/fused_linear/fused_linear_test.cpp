@@ -54,13 +54,14 @@ TEST(FusedLinear, TheTypeOfTheResultFollowsFromTheWeights) {
             "f32[tokens, 8]");
   EXPECT_THAT(rejection("fused_linear", FusedLinear{.bias = true}, {"f32[tokens, 64]", "f32[8, 64]"}), HasSubstr("3 operands"));
   EXPECT_THAT(rejection("fused_linear", FusedLinear(), {"f32[tokens, 64]", "f32[8, 32]"}), HasSubstr("(out, in)"));
-  EXPECT_THAT(rejection("fused_linear", FusedLinear{.residual = true}, {"f32[tokens, 64]", "f32[8, 64]", "f32[tokens, 9]"}), HasSubstr("residual"));
+  EXPECT_THAT(rejection("fused_linear", FusedLinear{.residual = true}, {"f32[tokens, 64]", "f32[8, 64]", "f32[tokens, 9]"}),
+              HasSubstr("residual"));
 }
 
 TEST(FusedLinear, TheReferenceHasTheValuesOfTheFormula) {
   const HostTensor x = floats({1, 2}, {3, 4}), gate = floats({2, 2}, {1, 0, 0, -1}), up = floats({2, 2}, {1, 1, 2, 0});
-  EXPECT_THAT(reference_floats("fused_linear", FusedLinear{.num_weights = 2, .activation = Activation::kRelu, .gated = true, .residual = true},
-                               {x, gate, up, floats({1, 2}, {0.5, 0.25})}),
+  const FusedLinear form{.num_weights = 2, .activation = Activation::kRelu, .gated = true, .residual = true};
+  EXPECT_THAT(reference_floats("fused_linear", form, {x, gate, up, floats({1, 2}, {0.5, 0.25})}),
               Pointwise(FloatNear(1e-6f), {21.5f, 0.25f}));
 }
 
