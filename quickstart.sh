@@ -38,7 +38,7 @@ build_program() {
 # The file appears under its name only when it is whole and the right one.
 fetch_model() {
   [ -f "$model" ] && return 0
-  say "Fetching SmolLM2-135M-Instruct (93 MB) into $models"
+  say "Fetching SmolLM2-135M-Instruct (98 MB) into $models"
   mkdir -p "$models"
   scratch=$(mktemp -d "$models/.fetch.XXXXXX")
   trap 'rm -rf "$scratch"' EXIT

@@ -3,6 +3,7 @@
 // Prefill: one prompt over an f32, f16 and bf16 cache, and without a cache; GFLOP/s count what a causal token sees, 4 * head_dim
 // for each key and head. Decode: one token of each sequence over caches that are read once in 256 MiB, as a model's layers do;
 // GB/s count keys and values.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>

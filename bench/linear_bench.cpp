@@ -2,6 +2,7 @@
 //   headrace_linear_bench [smollm2|llama1b] [types, comma-separated] [rows, comma-separated] [threads, comma-separated]
 // One pass is what a token (or a step of `rows` tokens) costs without attention: per layer q k v, o, gate up, down, then the head for
 // one row per sequence (for more than 64 rows: one). Weights are larger than the caches and streamed in the model's order.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>

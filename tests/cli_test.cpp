@@ -1,6 +1,7 @@
 // The program, end to end, on the project's own small models.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "program.h"

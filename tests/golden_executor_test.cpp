@@ -2,9 +2,9 @@
 // with one thread and two, whole prompts and chunks, on every instruction set of this machine.
 #include <gtest/gtest.h>
 
-#include "api/load.h"
-
 #include <cstdlib>
+
+#include "api/load.h"
 #include "core/json.h"
 #include "core/mapped_file.h"
 #include "device/cpu/cpu_features.h"

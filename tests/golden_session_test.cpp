@@ -1,6 +1,7 @@
 // Golden models through Session, without cache or loop: logits of every position against Hugging Face's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "build/builder.h"

@@ -196,10 +196,10 @@ class Executor {
 // ---------------------------------------------------------------------------------------------------------------- loading
 
 struct LoadOptions {
-  std::string device = "auto";  // "cpu", "cuda:0"
-  std::string dtype = "auto";   // of activations: "fp32", "bf16", "fp16"
+  std::string device = "auto";  // or "cpu", which is the same today
+  std::string dtype = "auto";   // weights as stored, fast products; "fp32": exact products; "bf16", "fp16": float matrices are converted
   int num_threads = 0;          // 0: one per core that this process may use
-  int context = 0;              // tokens; 0: the model's, or what fits into memory
+  int context = 0;              // tokens that a sequence may have; 0: the model's, as far as a quarter of the memory goes
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
   ExecutorOptions executor;     // eos_token_ids are the model's, unless given
 };

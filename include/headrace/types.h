@@ -1,6 +1,7 @@
 // The vocabulary that every part of Headrace shares: element types, shapes, tensor views and errors.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "api/load.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "api/plan_model.h"
 #include "api/text_loader.h"
@@ -24,18 +23,13 @@ void check_device(const std::string& device) {
   fail(ErrorCode::kUnsupported, "device '{}': this build of Headrace runs on 'cpu' only", printable(device));
 }
 
-std::string folder_name(const std::string& path) {
-  std::filesystem::path p = std::filesystem::path(path).lexically_normal();
-  if (!p.has_filename()) p = p.parent_path();
-  return p.filename().string();
-}
-
 }  // namespace
 
 Engine load_engine(const std::string& path, const LoadOptions& options) {
   check_device(options.device);
   const WeightDType dtype = parse_weight_dtype(options.dtype);
   if (is_engine_file(path)) {
+    if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
     Engine engine = read_engine(path);
     if (dtype == WeightDType::kF32) engine.exact = true;
     else if (dtype != WeightDType::kAuto) invalid("{}: an engine's weights are what they were built as; build it with --dtype {}", path, options.dtype);

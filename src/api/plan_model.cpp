@@ -16,6 +16,7 @@ constexpr int kStepTokens = 512;
 constexpr int kLogitRows = 64;
 constexpr int kTableStep = 16;      // block tables grow by so many columns, so that sizes seldom change
 constexpr int kContextsCached = 8;  // sequences of full length that the cache can hold, memory permitting
+constexpr int64_t kMostCached = int64_t{1} << 26;  // tokens, however little one takes
 
 // The cache has half precision unless the weights are fp32 or exactness is asked for: then it is as exact as the rest.
 DType cache_dtype(const Engine& engine) {
@@ -30,10 +31,12 @@ int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_S
 }  // namespace
 
 int64_t kv_bytes_per_token(const Engine& engine) {
-  int64_t bytes = 0;
-  for (const Value& kv : engine.program.leaves(Leaf::kState))  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
-    bytes += 2 * kv.shape()[2].value() * kv.shape()[4].value() * info(cache_dtype(engine)).block_bytes;
-  return bytes;
+  Dim bytes = 0;
+  for (const Value& kv : engine.program.leaves(Leaf::kState)) {  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
+    if (kv.shape().rank() != 5) invalid("{}: the cache '{}' is {}, five axes are wanted", engine.origin, kv.name(), kv.type().to_string());
+    bytes = bytes + kv.shape()[2] * kv.shape()[4] * Dim(2 * info(cache_dtype(engine)).block_bytes);
+  }
+  return bytes.value();
 }
 
 PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
@@ -55,7 +58,8 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
   limits_.max_step_tokens = kStepTokens;
   limits_.max_logit_rows = kLogitRows;
   // Nothing of the cache costs memory before it is used; a quarter of the machine is the most that it may come to.
-  const int64_t affordable = std::max<int64_t>(physical_memory() / 4 / std::max<int64_t>(kv_bytes_per_token_, 1), kBlockTokens);
+  const int64_t per_token = std::max<int64_t>(kv_bytes_per_token_, 1);
+  const int64_t affordable = std::clamp<int64_t>(physical_memory() / 4 / per_token, kBlockTokens, kMostCached);
   const int64_t wanted = options.context > 0 ? options.context : std::min(engine.max_positions, affordable);
   if (wanted > engine.max_positions)
     invalid("a context of {} tokens: {} was made for at most {}", wanted, engine.origin, engine.max_positions);

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Bytes of cache that one token of a sequence takes, over all layers.
+// Bytes of cache that one token of a sequence takes, over all layers. Throws Error(kInvalidArgument) for states that are no cache.
 int64_t kv_bytes_per_token(const Engine& engine);
 
 struct PlanModelOptions {

@@ -1,10 +1,12 @@
 #include "api/text_loader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/json.h"
 #include "text/assets.h"
 #include "text/gguf_vocabulary.h"
+#include "weights/folder.h"
 #include "weights/gguf.h"
 
 namespace headrace {
@@ -38,6 +40,13 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
 std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) { return id ? tokenizer.token_text(*id) : std::string_view(); }
 
 }  // namespace
+
+std::string folder_name(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::path p = std::filesystem::absolute(path, ignored).lexically_normal();
+  if (!p.has_filename()) p = p.parent_path();
+  return (is_folder(p) ? p : p.parent_path()).filename().string();
+}
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name) {
   if (const auto it = files.find(kGgufVocabulary); it != files.end()) {

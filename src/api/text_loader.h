@@ -7,6 +7,9 @@
 
 namespace headrace {
 
+// The name of a folder, or of the folder that holds a file.
+std::string folder_name(const std::string& path);
+
 // `name` is the folder's: where files hold ranks only, it says which pre-tokenizer they want. Throws Error.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name);
 

@@ -1,5 +1,6 @@
 // headrace chat: a conversation in the terminal; from a pipe, one line is one turn.
 #include <cmath>
+#include <cstdlib>
 
 #include "cli/completion_report.h"
 #include "cli/generate_options.h"

@@ -1,4 +1,5 @@
 // headrace embed: a vector for each text, from an encoder.
+#include <algorithm>
 #include <cmath>
 
 #include "cli/encode.h"

@@ -1,5 +1,7 @@
 #include "cli/generate_options.h"
 
+#include <algorithm>
+
 namespace headrace::cli {
 namespace {
 

@@ -25,6 +25,7 @@ std::string signature(const Node& node) {
   std::string s = node.op().name;
   for (const Value& v : node.inputs()) s += fmt::format(" {}{}", int(v.leaf()), v.type().to_string());
   for (const Value& v : node.outputs()) s += " > " + v.type().to_string();
+  for (const Field& f : node.attributes().changed_fields()) s += " " + f.name + "=" + f.text;
   return s;
 }
 

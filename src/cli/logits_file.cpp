@@ -1,5 +1,7 @@
 #include "cli/logits_file.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "weights/safetensors_writer.h"
 

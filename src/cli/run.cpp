@@ -1,4 +1,6 @@
 // headrace run: one prompt, one completion.
+#include <algorithm>
+
 #include "cli/completion_report.h"
 #include "cli/encode.h"
 #include "cli/generate_options.h"

@@ -36,12 +36,6 @@ TextFiles find_text_files(const std::string& path) {
   return files;
 }
 
-std::string folder_name(const std::string& path) {
-  fs::path p = fs::absolute(path).lexically_normal();
-  if (!p.has_filename()) p = p.parent_path();
-  return (fs::is_directory(p) ? p : p.parent_path()).filename().string();
-}
-
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& path) {
   const TextFiles files = find_text_files(path);
   if (files.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, *.tiktoken, vocab.txt or a GGUF's)", path);

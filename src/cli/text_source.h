@@ -11,7 +11,5 @@ namespace headrace::cli {
 // Throws Error(kNotFound) when there is no vocabulary.
 TextFiles find_text_files(const std::string& path);
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& path);
-// The name of the folder, or of the folder that holds the file.
-std::string folder_name(const std::string& path);
 
 }  // namespace headrace::cli

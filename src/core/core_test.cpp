@@ -28,6 +28,16 @@ TEST(Dim, PrintsAndParsesBackUnchanged) {
   for (const char* bad : {"", "+", "4*", "a b", "3a", "99999999999999999999", "a++b"}) EXPECT_THROW(Dim::parse(bad), Error) << bad;
 }
 
+TEST(Dim, SizesBeyond64BitsAreErrors) {
+  const Dim t = Dim::symbol("tokens");
+  for (const char* text : {"9223372036854775807+1", "-9223372036854775807-1", "4294967296*4294967296", "4294967296*t*4294967296",
+                           "t*9223372036854775807+t"})
+    EXPECT_THROW(Dim::parse(text), Error) << text;
+  EXPECT_EQ(Dim::parse("9223372036854775806+1"), Dim(INT64_MAX));
+  EXPECT_THROW((t * (int64_t{1} << 32)).evaluate({{"tokens", int64_t{1} << 32}}), Error);
+  EXPECT_THROW((t * t + t * 3).evaluate({{"tokens", int64_t{3037000499}}}), Error);
+}
+
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const float f = half_to_float(uint16_t(h));
@@ -60,6 +70,16 @@ TEST(Json, DeepNestingAndGarbageAreErrorsNotCrashes) {
   EXPECT_GT(parse_json("[0.0, Infinity]", "x")[1].get<double>(), 1e300);
   EXPECT_THROW(find<int>(parse_json("{\"a\": \"b\"}", "x"), "a", "x"), Error);
   EXPECT_EQ(find_or<int>(parse_json("{\"a\": null}", "x"), "a", 3, "x"), 3);
+}
+
+TEST(Json, IntegersThatDoNotFitAreErrors) {
+  const Json json = parse_json("{\"a\": 4294967297, \"b\": -1, \"c\": 18446744073709551615, \"d\": 2147483647}", "x");
+  EXPECT_THROW(find<int>(json, "a", "x"), Error);
+  EXPECT_EQ(find<int64_t>(json, "a", "x"), 4294967297);
+  EXPECT_THROW(find<uint64_t>(json, "b", "x"), Error);
+  EXPECT_THROW(find<int64_t>(json, "c", "x"), Error);
+  EXPECT_EQ(find<uint64_t>(json, "c", "x"), UINT64_MAX);
+  EXPECT_EQ(find<int>(json, "d", "x"), 2147483647);
 }
 
 TEST(Tensor, BytesOfHostileSizesAreRefused) {

@@ -1,5 +1,6 @@
 #include "core/json.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "core/mapped_file.h"

@@ -3,6 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <type_traits>
+#include <utility>
+
 #include "core/error.h"
 
 namespace headrace {
@@ -20,7 +23,13 @@ OrderedJson parse_ordered_json(std::string_view text, std::string_view where);
 Json parse_json_with_unique_keys(std::string_view text, std::string_view where);
 Json read_json_file(const std::string& path);
 
-// The value at `key`, or nothing when it is absent or null. Throws when it has another type than T.
+// Whether a JSON integer is one that T can hold.
+template <typename T>
+bool fits(const Json& integer) {
+  return integer.is_number_unsigned() ? std::in_range<T>(integer.get<uint64_t>()) : std::in_range<T>(integer.get<int64_t>());
+}
+
+// The value at `key`, or nothing when it is absent or null. Throws when it has another type than T, or does not fit into T.
 template <typename T>
 std::optional<T> find(const Json& object, const char* key, std::string_view where) {
   if (!object.is_object()) invalid("{}: wanted a JSON object, found {}", where, object.type_name());
@@ -28,11 +37,12 @@ std::optional<T> find(const Json& object, const char* key, std::string_view wher
   if (it == object.end() || it->is_null()) return std::nullopt;
   try {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      if (!it->is_number_integer()) throw std::invalid_argument("not an integer");
+      if (!it->is_number_integer() || !fits<T>(*it)) throw std::invalid_argument("no such integer");
     }
     return it->get<T>();
   } catch (const std::exception&) {
-    invalid("{}: '{}' is {}, which has the wrong type", where, key, printable(it->dump(-1, ' ', false, Json::error_handler_t::replace)));
+    invalid("{}: '{}' is {}, which has the wrong type or is out of range", where, key,
+            printable(it->dump(-1, ' ', false, Json::error_handler_t::replace)));
   }
 }
 

@@ -1,11 +1,29 @@
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "core/error.h"
 #include "headrace/types.h"
 
 namespace headrace {
+namespace {
+
+// Sizes come from files too: a sum or product beyond 64 bits is an error. So is the one number that has no opposite.
+int64_t sum_of(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum) || sum == INT64_MIN) invalid("a size of {} + {} is too large", a, b);
+  return sum;
+}
+
+int64_t product_of(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || product == INT64_MIN) invalid("a size of {} * {} is too large", a, b);
+  return product;
+}
+
+}  // namespace
 
 Dim::Dim(int64_t value) {
   if (value != 0) terms_[{}] = value;
@@ -31,9 +49,9 @@ int64_t Dim::evaluate(const SymbolValues& symbols) const {
     for (const std::string& symbol : monomial) {
       const auto it = symbols.find(symbol);
       if (it == symbols.end()) fail(ErrorCode::kNotFound, "the size '{}' has no value for symbol '{}'", to_string(), symbol);
-      product *= it->second;
+      product = product_of(product, it->second);
     }
-    sum += product;
+    sum = sum_of(sum, product);
   }
   return sum;
 }
@@ -41,7 +59,7 @@ int64_t Dim::evaluate(const SymbolValues& symbols) const {
 Dim Dim::operator+(const Dim& other) const {
   Dim sum = *this;
   for (const auto& [monomial, coefficient] : other.terms_)
-    if ((sum.terms_[monomial] += coefficient) == 0) sum.terms_.erase(monomial);
+    if (int64_t& term = sum.terms_[monomial]; (term = sum_of(term, coefficient)) == 0) sum.terms_.erase(monomial);
   return sum;
 }
 
@@ -54,7 +72,7 @@ Dim Dim::operator*(const Dim& other) const {
       Monomial m = a;
       m.insert(m.end(), b.begin(), b.end());
       std::sort(m.begin(), m.end());
-      if ((product.terms_[m] += x * y) == 0) product.terms_.erase(m);
+      if (int64_t& term = product.terms_[m]; (term = sum_of(term, product_of(x, y))) == 0) product.terms_.erase(m);
     }
   return product;
 }

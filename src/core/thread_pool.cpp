@@ -7,6 +7,10 @@
 #include <immintrin.h>
 #endif
 
+#include <system_error>
+
+#include "core/error.h"
+
 namespace headrace {
 namespace {
 
@@ -45,10 +49,19 @@ ThreadPool::ThreadPool(int num_threads) {
   cores_ = allowed_cores();
   size_ = num_threads > 0 ? num_threads : (cores_.empty() ? 1 : int(cores_.size()));
   if (int(cores_.size()) < size_) cores_.clear();
-  for (int rank = 1; rank < size_; ++rank) workers_.emplace_back([this, rank] { worker(rank); });
+  workers_.reserve(size_t(size_ - 1));
+  try {
+    for (int rank = 1; rank < size_; ++rank) workers_.emplace_back([this, rank] { worker(rank); });
+  } catch (const std::system_error& e) {
+    const size_t started = workers_.size();
+    stop();
+    fail(ErrorCode::kOutOfMemory, "{} threads were wanted, the system gave {}: {}; ask for fewer", size_, started + 1, e.what());
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   stop_.store(true);
   started_.fetch_add(1);
   started_.notify_all();

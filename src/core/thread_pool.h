@@ -49,7 +49,7 @@ class Team {
 class ThreadPool {
  public:
   // num_threads counts the caller of run, which works as rank 0; 0 means one per available core. Workers are pinned to
-  // the process's allowed cores, one each, while there are enough.
+  // the process's allowed cores, one each, while there are enough. Throws Error(kOutOfMemory) when the system has not so many threads.
   explicit ThreadPool(int num_threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -75,6 +75,7 @@ class ThreadPool {
   };
   void run_region(Region region);
   void worker(int rank);
+  void stop();
 
   int size_;
   std::vector<int> cores_;  // allowed cores; empty when there are fewer than threads

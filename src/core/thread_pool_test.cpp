@@ -1,8 +1,14 @@
 #include "core/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
+
+#include "core/error.h"
 
 namespace headrace {
 namespace {
@@ -57,6 +63,24 @@ TEST(ThreadPool, WakesUpAfterBeingParked) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(count, 6);
+}
+
+TEST(ThreadPool, MoreThreadsThanTheSystemGivesAreAnError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more address space than is left here";
+#endif
+  const auto make = [] {  // with room for some stacks
+    const rlimit limit{size_t{256} << 20, size_t{256} << 20};
+    ::setrlimit(RLIMIT_AS, &limit);
+    try {
+      ThreadPool pool(1000);
+    } catch (const Error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      std::_Exit(1);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(make(), testing::ExitedWithCode(1), "1000 threads were wanted");
 }
 
 }  // namespace

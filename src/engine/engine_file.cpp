@@ -1,11 +1,13 @@
 #include "engine/engine_file.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/dtype.h"
 #include "core/version.h"
 #include "engine/linked_weights.h"
 #include "ops/ops.h"
+#include "weights/folder.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
 
@@ -85,6 +87,9 @@ std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const Sa
     if (!tensor) invalid("{}: missing from the file", where);
     const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
     if (int64_t(tensor->data.size()) != shape.bytes()) invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
+    if (!is_aligned(tensor->data.data(), type.dtype))
+      invalid("{}: is at byte {}, where no {} can be read in place; build the engine again", where, file->offset_of(*tensor),
+              headrace::name(type.dtype));
     types.emplace(name, type);
   }
   return std::make_shared<EmbeddedWeights>(file, std::move(types));
@@ -96,8 +101,8 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
   const Json files = require<Json>(engine, "files", where);
   for (const auto& [written, fingerprint] : files.items()) {
     std::string found = written;
-    if (!fs::exists(found)) found = (fs::path(engine_path).parent_path() / fs::path(written).filename()).string();
-    if (!fs::exists(found))
+    if (!is_there(found)) found = (fs::path(engine_path).parent_path() / fs::path(written).filename()).string();
+    if (!is_there(found))
       fail(ErrorCode::kNotFound, "{}: '{}' is gone, and it is not beside the engine either; put it back or build the engine again", where, printable(written, 200));
     if (!fingerprint.is_string() || file_fingerprint(found) != fingerprint.get<std::string>())
       invalid("{}: '{}' is not the file that the engine was built from; build the engine again", where, printable(found, 200));
@@ -117,6 +122,14 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
 
 constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 
+// How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
+bool begins_as_written(const std::string& path) {
+  constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
+  char bytes[8 + kBeginning.size()] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(bytes, sizeof bytes) && std::string_view(bytes + 8, kBeginning.size()) == kBeginning;
+}
+
 }  // namespace
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
@@ -129,7 +142,8 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
     weights[name] = describe(type);
     if (mode == WeightsMode::kEmbed) {
       const Tensor stored = as_stored(Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes));
-      items.push_back({name, stored.dtype, stored.sizes});
+      // Block types first among what is stored as bytes: their sizes are even, so each is aligned.
+      items.insert(is_block(type.dtype) ? items.begin() : items.end(), {name, stored.dtype, stored.sizes});
       continue;
     }
     const std::optional<FileRange> range = engine.weights->locate(name);
@@ -159,6 +173,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
 bool is_engine_file(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
+  if (begins_as_written(path)) return true;  // even if it is cut short: reading it says so
   try {
     return SafetensorsFile::open(path).metadata().count(kFormatKey) > 0;
   } catch (const Error&) {

@@ -16,7 +16,7 @@ enum class WeightsMode { kEmbed, kLink, kNone };
 // not in a file.
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode);
 
-// By its metadata; false for other files, also for other safetensors files.
+// By how it begins or by its metadata; false for other files, also for other safetensors files. True for one that is cut short.
 bool is_engine_file(const std::string& path);
 
 // Throws Error(kInvalidArgument) when the file is damaged or of a later format, or when a linked file is missing or has changed.

@@ -112,6 +112,8 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
     return error == "no error";
   };
   EXPECT_TRUE(reads(bytes));
+  EXPECT_FALSE(reads(bytes.substr(0, 100)));
+  EXPECT_TRUE(is_engine_file(path("b.engine"))) << "read as an engine, so that the error says that it is cut short";
   for (size_t cut : {size_t{0}, size_t{7}, size_t{100}, bytes.size() - 1}) EXPECT_FALSE(reads(bytes.substr(0, cut))) << cut;
   const size_t header = 8 + size_t(*reinterpret_cast<const uint64_t*>(bytes.data()));
   int refused = 0;
@@ -121,6 +123,18 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
     refused += !reads(broken);
   }
   EXPECT_GT(refused, 10);
+}
+
+TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
+  std::string bytes(fs::file_size(path("a.engine")), '\0');
+  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  bytes.insert(9, " ");  // a longer header moves all data by one byte
+  ++bytes[0];
+  std::ofstream(path("b.engine"), std::ios::binary) << bytes;
+  EXPECT_TRUE(is_engine_file(path("b.engine")));
+  const std::string error = error_of([&] { read_engine(path("b.engine")); });
+  EXPECT_NE(error.find("can be read in place"), std::string::npos) << error;
 }
 
 TEST_F(EngineFile, ALaterFormatIsRefusedByName) {

@@ -1,5 +1,7 @@
 #include "engine/linked_weights.h"
 
+#include <algorithm>
+
 #include "core/dtype.h"
 #include "core/mapped_file.h"
 
@@ -22,6 +24,9 @@ class LinkedWeights : public WeightSource {
       if (!bytes || uint64_t(*bytes) != link.range.bytes || link.range.offset > size || link.range.bytes > size - link.range.offset)
         invalid("{}: linked tensor '{}' is said to be at {}, {} bytes, which the file does not have; build the engine again",
                 link.range.path, printable(name), link.range.offset, link.range.bytes);
+      if (!is_aligned(bytes_of(link).data(), link.type.dtype))
+        invalid("{}: linked tensor '{}' is at byte {}, where no {} can be read in place; build the engine again", link.range.path,
+                printable(name), link.range.offset, headrace::name(link.type.dtype));
     }
   }
   std::string describe() const override { return links_.empty() ? "no weights" : links_.begin()->second.range.path; }

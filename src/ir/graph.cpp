@@ -1,6 +1,7 @@
 #include "headrace/graph.h"
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_set>
 
 #include "core/error.h"

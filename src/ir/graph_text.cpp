@@ -9,6 +9,7 @@
 //     return %n as "logits"
 //   }
 #include <algorithm>
+#include <cctype>
 
 #include "core/dtype.h"
 #include "core/error.h"

@@ -37,9 +37,11 @@ class ExpressionParser {
 
  private:
   friend class Level;
-  // `height`: of the tallest child.
+  // `height`: of the tallest child. Defined in expression_building.h.
   template <typename Node>
   ast::ExpressionPtr make(int line, Node node, int height = 0);
+
+  // Operators, weakest first: expression_parser.cpp.
   ast::ExpressionPtr parse_or();
   ast::ExpressionPtr parse_and();
   ast::ExpressionPtr parse_not();
@@ -49,11 +51,16 @@ class ExpressionParser {
   ast::ExpressionPtr parse_product();
   ast::ExpressionPtr parse_power();
   ast::ExpressionPtr parse_unary(bool with_filters);
+
+  // What an operand begins with: primary_expressions.cpp.
   ast::ExpressionPtr parse_primary();
-  ast::ExpressionPtr parse_primary_name();
   ast::ExpressionPtr parse_number();
   ast::ExpressionPtr parse_list();
   ast::ExpressionPtr parse_dictionary();
+  ast::ExpressionPtr parse_tuple_of(ast::ExpressionPtr (ExpressionParser::*parse_one)(), std::string_view stop, bool may_be_empty);
+  bool at_tuple_end(std::string_view stop) const;
+
+  // What follows it: postfix_expressions.cpp.
   ast::ExpressionPtr parse_postfix(ast::ExpressionPtr operand);
   ast::ExpressionPtr parse_filters_and_tests(ast::ExpressionPtr operand);
   ast::ExpressionPtr parse_dot(ast::ExpressionPtr object);
@@ -61,12 +68,12 @@ class ExpressionParser {
   ast::ExpressionPtr parse_call(ast::ExpressionPtr callee);
   ast::ExpressionPtr parse_test(ast::ExpressionPtr operand);
   ast::Arguments parse_arguments();
-  template <typename ParseOne>
-  ast::ExpressionPtr parse_tuple_of(ParseOne parse_one, std::string_view stop, bool may_be_empty);
+  std::string parse_dotted_name(std::string_view wanted);
+
+  // Names, read and assigned to: expression_names.cpp.
+  ast::ExpressionPtr parse_primary_name();
   ast::Target parse_single_target(bool with_namespace);
   ast::Target parse_targets(std::string_view stop, bool with_namespace);
-  bool at_tuple_end(std::string_view stop) const;
-  std::string parse_dotted_name(std::string_view wanted);
 
   TokenStream& stream_;
   ast::Tree& tree_;

@@ -1,6 +1,8 @@
 // The tokens of a template, read one after the other.
 #pragma once
 
+#include <algorithm>
+
 #include "jinja/lexer.h"
 
 namespace headrace::jinja {

@@ -7,11 +7,13 @@
 namespace headrace {
 namespace {
 
-// U+FDD0, a noncharacter, which text for interchange does not hold. It stands on both sides of what must not be a control token.
-constexpr std::string_view kShield = "\xEF\xB7\x90";
+// U+FDD0 and U+FDD1, noncharacters, which text for interchange does not hold: they stand before and after what must not be a control
+// token. Two, so that a template which cuts a text apart and leaves one alone cannot turn inside and outside around.
+constexpr std::string_view kOpen = "\xEF\xB7\x90", kClose = "\xEF\xB7\x91";
+constexpr std::string_view kMarkBegin = kOpen.substr(0, 2);  // what both begin with
 
 // Every string inside, at any depth, through `change`.
-void change_strings(OrderedJson& root, const std::function<std::string(std::string)>& change) {
+void change_strings(OrderedJson& root, const std::function<std::string(const std::string&)>& change) {
   std::vector<OrderedJson*> left = {&root};
   while (!left.empty()) {
     OrderedJson& value = *left.back();
@@ -22,8 +24,21 @@ void change_strings(OrderedJson& root, const std::function<std::string(std::stri
   }
 }
 
-void erase_all(std::string& text, std::string_view part) {
-  for (size_t at; (at = text.find(part)) != std::string::npos;) text.erase(at, part.size());
+// Where the next mark is; the end when there is none.
+size_t find_mark(std::string_view text) {
+  for (size_t at = text.find(kMarkBegin); at != text.npos; at = text.find(kMarkBegin, at + 1))
+    if (const std::string_view mark = text.substr(at, kOpen.size()); mark == kOpen || mark == kClose) return at;
+  return text.size();
+}
+
+std::string without_marks(std::string_view text) {
+  std::string result;
+  for (;;) {
+    const size_t end = find_mark(text);
+    result += text.substr(0, end);
+    if (end == text.size()) return result;
+    text.remove_prefix(end + kOpen.size());
+  }
 }
 
 }  // namespace
@@ -47,7 +62,7 @@ std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string
   const auto parse = [&](std::string_view text, std::string_view where) {
     OrderedJson json = parse_ordered_json(text, where);
     if (!json.is_array()) invalid("{}: wanted a JSON array, found {}", where, json.type_name());
-    change_strings(json, [&](std::string s) { return shield(std::move(s)); });
+    change_strings(json, [&](const std::string& s) { return shield(without_marks(s)); });
     return json;
   };
   const OrderedJson conversation = parse(messages, "chat messages");
@@ -56,30 +71,30 @@ std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string
       template_->render({.messages = &conversation, .tools = tools.empty() ? nullptr : &functions, .add_generation_prompt = true}));
 }
 
-std::string ChatPrompter::shield(std::string text) const {
-  erase_all(text, kShield);
+std::string ChatPrompter::shield(std::string_view text) const {
   std::string result;
   for (size_t i = 0; i < text.size();) {
-    const auto control = std::ranges::find_if(controls_, [&](const std::string& c) { return text.compare(i, c.size(), c) == 0; });
+    const auto control = std::ranges::find_if(controls_, [&](const std::string& c) { return text.substr(i, c.size()) == c; });
     if (control == controls_.end()) {
       result += text[i++];
     } else {
-      result.append(kShield).append(*control).append(kShield);
+      result.append(kOpen).append(*control).append(kClose);
       i += control->size();
     }
   }
   return result;
 }
 
-// The parts between shields are, in turn, the template's with what people wrote, and spellings of control tokens.
+// Between an opening and a closing mark stand spellings of control tokens that people wrote; elsewhere the template's text and theirs.
 std::vector<int32_t> ChatPrompter::encode_shielded(std::string_view rendered) const {
   std::vector<int32_t> ids;
-  for (bool trusted = true;; trusted = !trusted) {
-    const size_t end = std::min(rendered.find(kShield), rendered.size());
+  for (bool trusted = true;;) {
+    const size_t end = find_mark(rendered);
     const std::vector<int32_t> part = tokenizer_->encode(rendered.substr(0, end), {.add_special = false, .parse_special = trusted});
     ids.insert(ids.end(), part.begin(), part.end());
     if (end == rendered.size()) return ids;
-    rendered.remove_prefix(end + kShield.size());
+    trusted = rendered.substr(end, kOpen.size()) == kClose;
+    rendered.remove_prefix(end + kOpen.size());
   }
 }
 

@@ -18,7 +18,7 @@ class ChatPrompter {
   static std::string to_json(std::span<const Message> messages);
 
  private:
-  std::string shield(std::string text) const;
+  std::string shield(std::string_view text) const;
   std::vector<int32_t> encode_shielded(std::string_view rendered) const;
 
   std::shared_ptr<const Tokenizer> tokenizer_;

@@ -1,5 +1,7 @@
 #include "headrace/llm.h"
 
+#include <iterator>
+
 #include "core/error.h"
 #include "core/utf8.h"
 #include "llm/chat_prompt.h"

@@ -10,6 +10,19 @@ int64_t config_size(const Json& config, const char* key, std::optional<int64_t> 
   return value;
 }
 
+int64_t config_layers(const Json& config, const char* key) {
+  constexpr int64_t kMostLayers = 4096;
+  const int64_t layers = config_size(config, key);
+  if (layers > kMostLayers) invalid("{}: '{}' is {}, at most {} are possible", kConfig, key, layers, kMostLayers);
+  return layers;
+}
+
+int64_t config_window(const Json& config, const char* key, int64_t fallback) {
+  const int64_t window = config.contains(key) ? find_or<int64_t>(config, key, 0, kConfig) : fallback;
+  if (window < 0 || window > INT32_MAX) invalid("{}: '{}' is {}, a number from 0 to {} is wanted", kConfig, key, window, INT32_MAX);
+  return window;
+}
+
 nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   Json parameters = Json::object();
   for (const char* key : {"rope_parameters", "rope_scaling"})

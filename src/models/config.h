@@ -11,6 +11,12 @@ inline constexpr std::string_view kConfig = "config.json";
 // A size: present unless there is a fallback, and from 1 to 2^31 - 1.
 int64_t config_size(const Json& config, const char* key, std::optional<int64_t> fallback = {});
 
+// A number of layers: from 1 to 4096, for each becomes a part of the graph.
+int64_t config_layers(const Json& config, const char* key);
+
+// How many tokens before it a token sees, itself included; 0: all, and `fallback` when the key is not there.
+int64_t config_window(const Json& config, const char* key, int64_t fallback);
+
 // rope_theta and rope_scaling at the top, or both inside rope_parameters. Throws Error(kUnsupported) for an unknown kind.
 nn::RopeOptions config_rope(const Json& config, int64_t head_dim);
 

@@ -17,7 +17,7 @@ struct LlamaConfig {
 
   explicit LlamaConfig(const Json& c) {
     vocab = config_size(c, "vocab_size"), hidden = config_size(c, "hidden_size"), intermediate = config_size(c, "intermediate_size");
-    layers = config_size(c, "num_hidden_layers"), heads = config_size(c, "num_attention_heads");
+    layers = config_layers(c, "num_hidden_layers"), heads = config_size(c, "num_attention_heads");
     kv_heads = config_size(c, "num_key_value_heads", heads);
     if (heads % kv_heads != 0) invalid("{}: {} attention heads cannot share {} key-value heads evenly", kConfig, heads, kv_heads);
     if (!find<int64_t>(c, "head_dim", kConfig) && hidden % heads != 0)
@@ -36,7 +36,7 @@ struct LlamaConfig {
   // Qwen's way: a window that is off by default and then holds for the layers from max_window_layers on.
   void set_qwen_windows(const Json& c) {
     if (!find_or<bool>(c, "use_sliding_window", false, kConfig)) return;
-    const int64_t window = find_or<int64_t>(c, "sliding_window", 0, kConfig), first = find_or<int64_t>(c, "max_window_layers", layers, kConfig);
+    const int64_t window = config_window(c, "sliding_window", 0), first = find_or<int64_t>(c, "max_window_layers", layers, kConfig);
     for (int64_t i = 0; i < layers; ++i)
       if (is_sliding_layer(c, i, i >= first)) windows[size_t(i)] = window;
   }
@@ -83,8 +83,7 @@ ModelInfo build_llama(const Scope& root, const Json& config) { return build(root
 
 ModelInfo build_mistral(const Scope& root, const Json& config) {
   LlamaConfig c(config);
-  const int64_t window = config.contains("sliding_window") ? find_or<int64_t>(config, "sliding_window", 0, kConfig) : 4096;
-  c.windows.assign(size_t(c.layers), window);
+  c.windows.assign(size_t(c.layers), config_window(config, "sliding_window", 4096));
   return build(root, std::move(c), config);
 }
 

@@ -77,12 +77,18 @@ TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
   EXPECT_NE(with("hidden_size", "many").find("hidden_size"), std::string::npos);
   EXPECT_NE(with("hidden_size", -5).find("hidden_size"), std::string::npos);
   EXPECT_NE(with("hidden_size", 1e30).find("hidden_size"), std::string::npos);
+  EXPECT_NE(with("num_hidden_layers", 2147483647).find("num_hidden_layers"), std::string::npos);
   EXPECT_NE(with("num_key_value_heads", 3).find("share 3"), std::string::npos);
   EXPECT_NE(with("num_attention_heads", 6).find("6"), std::string::npos);
   EXPECT_NE(with("hidden_act", "mish").find("mish"), std::string::npos);
   EXPECT_NE(with("rope_scaling", Json{{"rope_type", "warp"}}).find("warp"), std::string::npos);
   EXPECT_NE(with("rope_scaling", Json{{"rope_type", "llama3"}}).find("factor"), std::string::npos);
   EXPECT_NE(with("rope_theta", -1).find("theta"), std::string::npos);
+  for (const Json& window : {Json(-1), Json(int64_t{1} << 32)}) {
+    Json c = tiny("mistral");
+    c["sliding_window"] = window;
+    EXPECT_NE(error_of(c).find("sliding_window"), std::string::npos) << window;
+  }
 }
 
 }  // namespace

@@ -1,39 +1,7 @@
-// Compiles a file once per instruction set, in namespaces headrace::baseline, avx2 and avx512vnni. The includer says which, after
-// every other #include; the file includes nothing and is written over F32 (device/cpu/simd.h):
+// Compiles a file once per instruction set (device/cpu/each_isa.inl.h), with the loops of ops/simd_loops.inl.h before it. The includer
+// says which, after every other #include; the file includes nothing and is written over F32 (device/cpu/simd.h):
 //   #define HEADRACE_FOR_EACH_ISA "ops/gated/gated.inl.h"
 //   #include "ops/each_isa.inl.h"
-#include "device/cpu/simd.h"
-
-namespace headrace::baseline {
-#include "device/cpu/simd_baseline.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "ops/simd_loops.inl.h"
-#include HEADRACE_FOR_EACH_ISA
-}  // namespace headrace::baseline
-
-#if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace headrace::avx2 {
-#include "device/cpu/simd_avx2.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "ops/simd_loops.inl.h"
-#include HEADRACE_FOR_EACH_ISA
-}  // namespace headrace::avx2
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")
-namespace headrace::avx512vnni {
-#include "device/cpu/simd_avx512.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "ops/simd_loops.inl.h"
-#include HEADRACE_FOR_EACH_ISA
-}  // namespace headrace::avx512vnni
-#pragma GCC pop_options
-#else
-namespace headrace {
-namespace avx2 = baseline;
-namespace avx512vnni = baseline;
-}  // namespace headrace
-#endif
+#define HEADRACE_EACH_ISA_BODY "ops/each_isa_body.inl.h"
+#include "device/cpu/each_isa.inl.h"
 #undef HEADRACE_FOR_EACH_ISA

@@ -1,4 +1,4 @@
-// Loops over floats. Included by ops/each_isa.inl.h.
+// Loops over floats. Included by ops/each_isa_body.inl.h.
 
 // Loads and stores that know a whole vector: m is lanes_of(what is left).
 inline int lanes_of(int64_t left) { return left < F32::kLanes ? int(left) : F32::kLanes; }

@@ -1,6 +1,8 @@
 #include "ops/test_support.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>

@@ -12,6 +12,7 @@
 
 #include "core/thread_pool.h"
 #include "runtime/fake_model.h"
+#include "runtime/outbox.h"
 
 namespace headrace::runtime {
 namespace {
@@ -121,9 +122,21 @@ TEST(Executor, ACallbackMayThrowCancelAndEnqueue) {
     } else {
       executor.cancel(r.id);
     }
+    if (r.finished()) throw 7;
     throw std::runtime_error("a careless callback");
   });
   done.wait();
+}
+
+TEST(Outbox, NothingOfADiscardedRequestIsHandedOut) {
+  Outbox outbox;
+  outbox.open(1, nullptr);
+  outbox.open(2, nullptr);
+  outbox.publish({{.id = 1, .token_ids = {5}}, {.id = 2, .token_ids = {6}}});
+  outbox.discard(1);
+  const std::vector<Response> responses = outbox.await_any(std::chrono::nanoseconds(0));
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].id, 2u);
 }
 
 TEST(Executor, DiscardedRequestsLeaveNothingBehind) {

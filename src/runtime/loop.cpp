@@ -127,6 +127,8 @@ void Loop::commit(const Chunk& chunk, std::span<const RowResult> rows, std::span
     report_rows(chunk, rows, logits);
   } catch (const std::exception& e) {
     return finish(s, FinishReason::kError, std::string("on_logits failed: ") + e.what());
+  } catch (...) {
+    return finish(s, FinishReason::kError, "on_logits failed with what is no std::exception");
   }
   s.num_computed = chunk.end;
   cache_.publish(s.table, s.tokens, chunk.end);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "runtime/fake_model.h"
@@ -327,8 +329,11 @@ TEST(Loop, AnExceptionFromTheLogitsCallbackFailsTheRequest) {
   Request request{.token_ids = prompt_of(9), .max_tokens = 4};
   request.output.on_logits = [](int, std::span<const float>, int) { throw std::runtime_error("disk full"); };
   const RequestId bad = b.add(request), good = b.add({.token_ids = prompt_of(9), .max_tokens = 4});
+  request.output.on_logits = [](int, std::span<const float>, int) { throw 7; };
+  const RequestId odd = b.add(request);
   b.run();
   EXPECT_THAT(b.responses[bad].error, HasSubstr("disk full"));
+  EXPECT_THAT(b.responses[odd].error, HasSubstr("on_logits failed"));
   b.expect_right(good);
 }
 

@@ -40,7 +40,10 @@ void Outbox::open(RequestId id, ResponseCallback callback) {
   mailbox->callback = std::move(callback);
   const std::lock_guard lock(mutex_);
   num_awaited_ += !mailbox->callback;
-  if (mailbox->callback && !callbacks_.joinable() && !finished_) callbacks_ = std::thread([this] { run_callbacks(); });
+  if (mailbox->callback && !callbacks_.joinable() && !finished_) {
+    callbacks_ = std::thread([this] { run_callbacks(); });
+    callback_thread_ = callbacks_.get_id();
+  }
   mailboxes_.emplace(id, std::move(mailbox));
 }
 
@@ -76,7 +79,11 @@ void Outbox::discard(RequestId id) {
   if (at == mailboxes_.end()) return;
   Mailbox& mailbox = *at->second;
   mailbox.discarded = true;
-  if (mailbox.pending && mailbox.pending->finished() && !mailbox.callback) erase(id);  // a callback's thread has its turn coming
+  mailbox.changed.notify_all();
+  if (mailbox.callback) return;  // its thread takes what is pending
+  const bool was_last = mailbox.pending && mailbox.pending->finished();
+  mailbox.pending.reset();
+  if (was_last) erase(id);
 }
 
 // Requires the lock, and a pending response.
@@ -141,6 +148,8 @@ void Outbox::run_callbacks() {
       mailbox->callback(std::move(response));
     } catch (const std::exception& e) {
       log(LogLevel::kWarning, "the callback of request {} failed: {}", mailbox->id, e.what());
+    } catch (...) {
+      log(LogLevel::kWarning, "the callback of request {} failed with what is no std::exception", mailbox->id);
     }
     lock.lock();
   }
@@ -148,7 +157,7 @@ void Outbox::run_callbacks() {
 
 bool Outbox::on_callback_thread() const {
   const std::lock_guard lock(mutex_);
-  return std::this_thread::get_id() == callbacks_.get_id();
+  return std::this_thread::get_id() == callback_thread_;
 }
 
 void Outbox::finish() {
@@ -158,6 +167,8 @@ void Outbox::finish() {
   }
   callback_ready_.notify_one();
   if (callbacks_.joinable()) callbacks_.join();
+  const std::lock_guard lock(mutex_);
+  callback_thread_ = {};  // the system may give its id to another
 }
 
 }  // namespace headrace::runtime

@@ -54,7 +54,8 @@ class Outbox {
   std::deque<RequestId> ready_, ready_callbacks_;                      // with a pending response; may name some that are gone since
   std::condition_variable any_ready_, callback_ready_;
   bool finished_ = false;
-  std::thread callbacks_;  // starts with the first request that has one
+  std::thread callbacks_;            // starts with the first request that has one
+  std::thread::id callback_thread_;  // its id; kept here because finish() joins it without the lock
 };
 
 }  // namespace headrace::runtime

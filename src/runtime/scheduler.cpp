@@ -1,6 +1,7 @@
 #include "runtime/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headrace::runtime {
 

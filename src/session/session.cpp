@@ -1,9 +1,11 @@
+#include "headrace/engine.h"
+
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
-#include "lowering/weight_parameters.h"
-#include "headrace/engine.h"
 #include "lowering/plan.h"
+#include "lowering/weight_parameters.h"
 #include "ops/ops.h"
+#include "ops/reference.h"
 
 namespace headrace {
 
@@ -29,18 +31,8 @@ std::map<std::string, HostTensor> Session::run(const std::map<std::string, Tenso
     if (!tensor.is_contiguous()) invalid("input '{}': contiguous tensors are wanted", name);
   impl_->plan->run(*impl_->stream, inputs);
   std::map<std::string, HostTensor> results;
-  for (const Graph::Output& o : program().outputs()) {
-    const Tensor t = impl_->plan->output(o.name);
-    HostTensor copy(t.dtype, t.sizes);
-    const int64_t row = t.rank() ? t.sizes[-1] : 1;
-    if (t.is_contiguous()) impl_->stream->copy_to_host(copy.view().data, t.data, size_t(t.bytes()));
-    else if (t.rank() == 2 && t.strides[1] == 1)
-      for (int64_t r = 0; r < t.sizes[0]; ++r)
-        impl_->stream->copy_to_host(copy.as<std::byte>() + storage_bytes(t.dtype, r * row), t.as<std::byte>() + storage_bytes(t.dtype, r * t.strides[0]),
-                                    size_t(storage_bytes(t.dtype, row)));
-    else fail(ErrorCode::kUnsupported, "output '{}' is a view that cannot be copied out", o.name);
-    results.emplace(o.name, std::move(copy));
-  }
+  // A CPU's memory is the host's, so that a result can be gathered whatever its strides.
+  for (const Graph::Output& o : program().outputs()) results.emplace(o.name, contiguous_copy(impl_->plan->output(o.name)));
   return results;
 }
 

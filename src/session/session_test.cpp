@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"
 #include "weights/weight_source.h"
@@ -48,6 +51,26 @@ TEST(Session, AnyNetworkRunsWithAnyBatch) {
     ASSERT_EQ(a.at("hidden").view().sizes, (Sizes{batch, 8})) << "a marked inner value comes back too";
   }
   EXPECT_LT(compiled.program().num_nodes(), plain.program().num_nodes());
+}
+
+TEST(Session, AResultThatIsAViewComesOutInItsOwnOrder) {
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", {DType::kF32, {2, 3, 4}});
+  graph.mark_output(permute(x, {2, 1, 0}), "turned");
+  graph.mark_output(slice(x, 2, 1, 3), "cut");
+  std::vector<float> values(24);
+  std::iota(values.begin(), values.end(), 0.0f);
+  const HostTensor input(DType::kF32, {2, 3, 4}, std::span<const float>(values));
+  const std::map<std::string, HostTensor> results = Session(std::move(graph), nullptr).run({{"x", input}});
+
+  const HostTensor &turned = results.at("turned"), &cut = results.at("cut");
+  ASSERT_EQ(turned.view().sizes, (Sizes{4, 3, 2}));
+  ASSERT_EQ(cut.view().sizes, (Sizes{2, 3, 2}));
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 4; ++k) EXPECT_EQ(turned.as<float>()[(k * 3 + j) * 2 + i], float((i * 3 + j) * 4 + k));
+      for (int k = 0; k < 2; ++k) EXPECT_EQ(cut.as<float>()[(i * 3 + j) * 2 + k], float((i * 3 + j) * 4 + k + 1));
+    }
 }
 
 TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {

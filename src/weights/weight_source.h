@@ -39,6 +39,9 @@ class WeightSource {
   virtual std::optional<FileRange> locate(const std::string&) const { return std::nullopt; }
 };
 
+// Whether elements of that type can be read where they are. Block types hold 16-bit numbers.
+bool is_aligned(const void* data, DType dtype);
+
 // Tensors that a program has made. The tensors' owners are kept.
 std::shared_ptr<WeightSource> memory_weights(std::map<std::string, HostTensor> tensors);
 

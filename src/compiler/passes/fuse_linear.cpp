@@ -7,7 +7,6 @@
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/rms_norm/rms_norm.h"
-
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
 
@@ -182,7 +181,7 @@ void take_in_norm(Graph& graph, Node& linear) {
 }  // namespace
 
 void fuse_linear(Graph& graph, const CompileOptions&) {
-  for (bool changed = true; changed;) {  // at most four rounds: each takes one more of bias, activation, residual into a linear
+  for (bool changed = true; changed;) {  // each round takes one more bias, activation or residual in, which changes the list of nodes
     changed = false;
     for (Node* node : graph.nodes())
       if ((is_op(node, "linear") || is_op(node, "fused_linear")) && take_in_reader(graph, *node)) {

@@ -8,30 +8,8 @@
 
 #include "device/cpu/cpu_features.h"
 
-namespace headrace::baseline {
-#include "device/cpu/simd_baseline.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "device/cpu/simd_probe.inl.h"
-}  // namespace headrace::baseline
-
-#if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace headrace::avx2 {
-#include "device/cpu/simd_avx2.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "device/cpu/simd_probe.inl.h"
-}  // namespace headrace::avx2
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")
-namespace headrace::avx512vnni {
-#include "device/cpu/simd_avx512.inl.h"
-#include "device/cpu/simd_math.inl.h"
-#include "device/cpu/simd_probe.inl.h"
-}  // namespace headrace::avx512vnni
-#pragma GCC pop_options
-#endif
+#define HEADRACE_EACH_ISA_BODY "device/cpu/simd_probe.inl.h"
+#include "device/cpu/each_isa.inl.h"
 
 namespace headrace {
 namespace {

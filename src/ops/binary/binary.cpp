@@ -1,5 +1,6 @@
 #include "ops/binary/binary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/reference.h"

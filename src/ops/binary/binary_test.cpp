@@ -1,5 +1,6 @@
 #include "ops/binary/binary.h"
 
+#include <cmath>
 #include <limits>
 
 #include "ops/test_support.h"

@@ -1,5 +1,6 @@
 #include "ops/fused_linear/fused_linear.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headrace/functional.h"

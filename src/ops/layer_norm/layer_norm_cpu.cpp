@@ -1,7 +1,7 @@
 // Rows of f32 shared by the threads.
 #include "ops/for_isa.h"
 #include "ops/layer_norm/layer_norm.h"
-#include "ops/strided_loop.h"
+#include "ops/norm_rows.h"
 #include "ops/vector_operand.h"
 
 #define HEADRACE_FOR_EACH_ISA "ops/layer_norm/layer_norm.inl.h"
@@ -34,18 +34,10 @@ class LayerNormRows : public CpuKernel {
   void run(Team& team, const Launch& launch) const override {
     const float* weight = weight_.get(team, launch.inputs, launch.workspace);
     const float* bias = bias_.get(team, launch.inputs, launch.workspace + weight_.workspace_bytes(launch.inputs));
-    const bool adds = launch.outputs.size() == 2;
-    const Tensor &x = launch.inputs[0], &y = launch.inputs[adds ? 1 : 0];
-    const Rows x_rows(x), y_rows(y);
     const auto row_function = for_isa(isa_, baseline::layer_norm_row, avx2::layer_norm_row, avx512vnni::layer_norm_row);
-    const int64_t n = x_rows.length();
-    const auto [begin, end] = team.share(x_rows.count());
-    for (int64_t row = begin; row < end; ++row) {  // rows that are not dense are gathered where the results will be
-      float *sum = launch.outputs[0].as<float>() + row * n, *out = launch.outputs.back().as<float>() + row * n;
-      const float* x_row = dense(x.as<float>() + x_rows.offset(row), x_rows.step(), n, out);
-      const float* y_row = adds ? dense(y.as<float>() + y_rows.offset(row), y_rows.step(), n, sum) : nullptr;
-      row_function(x_row, y_row, weight, bias, norm_, sum, out, n);
-    }
+    for_each_norm_row(team, launch, [&](const float* x, const float* y, float* sum, float* out, int64_t n) {
+      row_function(x, y, weight, bias, norm_, sum, out, n);
+    });
   }
   std::string description() const override { return op_ + "/rows " + std::string(name(isa_)); }
 

@@ -1,5 +1,7 @@
 #include "ops/matmul/matmul.h"
 
+#include <algorithm>
+
 #include "ops/reference.h"
 
 namespace headrace {

@@ -1,5 +1,7 @@
 #include "ops/rope/rope.h"
 
+#include <cmath>
+
 #include "ops/test_support.h"
 
 namespace headrace {

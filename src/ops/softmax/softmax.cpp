@@ -1,5 +1,6 @@
 #include "ops/softmax/softmax.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
