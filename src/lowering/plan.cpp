@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/dtype.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "lowering/arena_layout.h"
@@ -187,27 +188,26 @@ void unify(const std::string& what, const Dim& dim, int64_t size, SymbolValues& 
 
 }  // namespace
 
-// What was given for an input or a state. False when size and address are those of the last run.
-bool Plan::take(Value leaf, const char* what, const std::map<std::string, Tensor>& given) {
+// What was given for an input or a state. The layout of the last run holds no longer if its size or address is another.
+void Plan::take(Value leaf, const char* what, const std::map<std::string, Tensor>& given) {
   const auto it = given.find(leaf.name());
   if (it == given.end()) {
-    if (leaf.users().empty() && !leaf.is_output()) return false;
+    if (leaf.users().empty() && !leaf.is_output()) return;
     invalid("{} '{}' ({}) was not given", what, leaf.name(), leaf.type().to_string());
   }
   const Tensor& tensor = it->second;
   if (tensor.dtype != leaf.dtype() || tensor.rank() != leaf.shape().rank())
     invalid("{} '{}' is {}, {}{} was given", what, leaf.name(), leaf.type().to_string(), headrace::name(tensor.dtype), tensor.sizes.to_string());
   Tensor& known = places_.at(leaf).tensor;
-  if (known.data == tensor.data && known.sizes == tensor.sizes && known.strides == tensor.strides) return false;
+  if (known.data == tensor.data && known.sizes == tensor.sizes && known.strides == tensor.strides) return;
   known = tensor;
-  return true;
+  laid_out_ = false;  // even if this run's inputs turn out not to fit
 }
 
 // False when sizes and addresses are those of the last run.
 bool Plan::solve_symbols(const std::map<std::string, Tensor>& inputs) {
-  bool changed = !laid_out_;
-  for (const Value& v : inputs_) changed |= take(v, "input", inputs);
-  if (!changed) return false;
+  for (const Value& v : inputs_) take(v, "input", inputs);
+  if (laid_out_) return false;
   for (const Value& v : state_values_) take(v, "state", states_);
   symbols_.clear();
   for (const std::vector<Value>* values : {&inputs_, &state_values_})
@@ -233,8 +233,11 @@ void Plan::lay_out() {
     for (const Value& out : node->outputs()) {
       Place& place = places_.at(out);
       if (place.root == out && it != step_of.end()) {
-        place.tensor = Tensor::contiguous(static_cast<void*>(nullptr), out.dtype(), sizes_of(out));
-        owners.push_back({out, layout.add(size_t(place.tensor.bytes()), it->second, std::max(place.last_step, it->second))});
+        const Sizes sizes = sizes_of(out);
+        const std::optional<int64_t> bytes = checked_bytes(out.dtype(), {sizes.begin(), size_t(sizes.rank())});
+        if (!bytes) invalid("'{}' {}{} is too large", out.name(), name(out.dtype()), sizes.to_string());
+        place.tensor = Tensor::contiguous(static_cast<void*>(nullptr), out.dtype(), sizes);
+        owners.push_back({out, layout.add(size_t(*bytes), it->second, std::max(place.last_step, it->second))});
       }
     }
   }
@@ -279,10 +282,7 @@ void Plan::lay_out() {
 }
 
 void Plan::run(Stream& stream, const std::map<std::string, Tensor>& inputs) {
-  if (solve_symbols(inputs)) {
-    laid_out_ = false;
-    lay_out();
-  }
+  if (solve_symbols(inputs)) lay_out();
   stream.run(launches_);
 }
 

@@ -66,7 +66,7 @@ class Plan {
   };
 
   void build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options);
-  bool take(Value leaf, const char* what, const std::map<std::string, Tensor>& given);
+  void take(Value leaf, const char* what, const std::map<std::string, Tensor>& given);
   bool solve_symbols(const std::map<std::string, Tensor>& inputs);
   void lay_out();
   Sizes sizes_of(Value value) const;

@@ -64,6 +64,19 @@ TEST(Plan, InputsThatDoNotFitAreErrorsThatNameThem) {
   EXPECT_EQ(error({{"x", x}, {"y", x}}), "") << "and the plan still works";
 }
 
+TEST(Plan, ARunThatFailedLeavesNoTraceInTheNextOnes) {
+  MapParameters none;
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  Plan plan(parse("input %x : f32[n]\n input %y : f32[n]\n %s = add(%x, %y)\n return %s"), device, *builtin_kernels(), none, {});
+  const auto stream = device->make_stream();
+  const HostTensor ones = floats({2}, {1, 1}), tens = floats({2}, {10, 10}), hundreds = floats({2}, {100, 100}), longer = floats({3}, {1, 1, 1});
+  plan.run(*stream, {{"x", ones}, {"y", tens}});
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(plan.run(*stream, {{"x", longer}, {"y", tens}}), Error) << "also the second time";
+  EXPECT_THROW(plan.run(*stream, {{"x", hundreds}}), Error);
+  plan.run(*stream, {{"x", hundreds}, {"y", tens}});
+  EXPECT_EQ(plan.output("s").as<float>()[0], 110);
+}
+
 TEST(Plan, WeightExpressionsAreEvaluatedAtLoadAndParametersGivenBack) {
   MapParameters parameters;
   parameters.tensors["w"] = floats({2, 3}, {1, 2, 3, 4, 5, 6});
