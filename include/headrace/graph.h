@@ -114,6 +114,8 @@ struct OpDef {
   std::function<std::optional<Tensor>(const OpCall&, const Tensor& input, const Sizes& output_sizes)> view;
   bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
   int in_place_operand = -1;  // output 0 is this operand's memory, changed in place (a KV cache); -1: none
+  // One output, of rank 2 or more, whose row i (along axis 0) depends on row i alone of the operands that have as many rows.
+  bool row_wise = false;
 };
 
 // The ops that a graph may use. Filled by calls, then shared and unchanging.
