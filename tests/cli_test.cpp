@@ -1,6 +1,8 @@
 // The program, end to end, on the project's own small models.
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <cmath>
 
 #include "program.h"
@@ -295,6 +297,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   write_text(scratch / "short.txt", "short");
   write_text(scratch / "junk.gguf", "GGUF junk");
   write_text(scratch / "junk", "junk");
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
   const std::string llama = golden("llama");
   const std::string long_prompt(40'000, 'x');
   const std::vector<BadInput> table = {
@@ -317,6 +320,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", golden("llama/config.json"), "-p", "x"}, 1, "random weights"},
       {{"run", llama, "-p", "\xff\xfe"}, 1, "UTF-8"},
       {{"run", llama, "-p", long_prompt}, 1, "but the context holds"},
+      {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
+      {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
       {{"run", llama, "--prompt-ids", ""}, 1, "prompt is empty"},
       {{"run", llama, "--prompt-ids", "1,999999"}, 1, "999999"},
       {{"run", llama, "-p", "x", "--temperature", "-1"}, 1, "temperature is -1"},
@@ -341,6 +346,9 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"eval", llama, "--text", scratch / "short.txt"}, 1, "fewer than one window"},
       {{"eval", llama, "--text", "/no/such/text"}, 1, "/no/such/text"},
       {{"build", llama, "-o", "/no/such/folder/engine"}, 1, "/no/such/folder"},
+      {{"build", llama, "-o", scratch / "pipe"}, 1, "no regular file"},
+      {{"run", llama, "-p", "x", "-n", "1", "--logits-out", scratch.path()}, 1, "a folder"},
+      {{"inspect", llama, "--graph", scratch / "pipe"}, 1, "no regular file"},
       {{"bench", llama, "--prompt", "0", "--gen", "0"}, 2, "nothing to measure"},
   };
   for (const BadInput& bad : table) {

@@ -1,9 +1,16 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
+#include "core/context.h"
 #include "core/dtype.h"
 #include "core/json.h"
+#include "core/mapped_file.h"
+#include "core/new_file.h"
 #include "core/utf8.h"
 
 namespace headrace {
@@ -60,6 +67,56 @@ TEST(Json, DeepNestingAndGarbageAreErrorsNotCrashes) {
   EXPECT_GT(parse_json("[0.0, Infinity]", "x")[1].get<double>(), 1e300);
   EXPECT_THROW(find<int>(parse_json("{\"a\": \"b\"}", "x"), "a", "x"), Error);
   EXPECT_EQ(find_or<int>(parse_json("{\"a\": null}", "x"), "a", 3, "x"), 3);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- files
+
+class Files : public testing::Test {
+ protected:
+  Files() : folder_(std::filesystem::temp_directory_path() / fmt::format("headrace-core-{}", ::getpid())) { std::filesystem::create_directories(folder_); }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::string text(const char* name) const {
+    std::ifstream file(path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const char* name, std::string_view bytes) const {
+    NewFile file(path(name));
+    file.append(std::as_bytes(std::span(bytes)));
+    file.commit();
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, ANewFileReplacesAFileAndWhatALinkLeadsTo) {
+  write("a", "old");
+  write("a", "new");
+  EXPECT_EQ(text("a"), "new");
+  std::filesystem::create_directories(folder_ / "sub");
+  std::filesystem::create_symlink("sub/target", path("link"));
+  for (const char* content : {"first", "second"}) {  // the target is not there yet, then is
+    write("link", content);
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+    EXPECT_EQ(text("sub/target"), content);
+  }
+  std::filesystem::create_symlink("loop", path("loop"));
+  EXPECT_THROW(NewFile(path("loop")), Error);
+}
+
+TEST_F(Files, WhatIsNoFileIsNeverReplacedByOne) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_directories(folder_ / "sub");
+  std::filesystem::create_symlink("pipe", path("link"));
+  for (const char* name : {"pipe", "sub", "link"}) EXPECT_THROW(write(name, "x"), Error) << name;
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_THROW(NewFile("/dev/null"), Error);
+  EXPECT_THROW(NewFile("/dev/stdout/x"), Error);
+}
+
+TEST_F(Files, APipeIsRefusedWithoutWaitingForAWriter) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile::open(path("pipe")), Error);
 }
 
 TEST(Tensor, BytesOfHostileSizesAreRefused) {
