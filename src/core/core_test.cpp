@@ -69,6 +69,28 @@ TEST(Json, DeepNestingAndGarbageAreErrorsNotCrashes) {
   EXPECT_EQ(find_or<int>(parse_json("{\"a\": null}", "x"), "a", 3, "x"), 3);
 }
 
+TEST(Json, TreesBuiltInOrderEqualTheLibrarysOwn) {
+  for (const char* text : {"{}", "[]", "3", "\"x\"", "[1, -2, 3.5, null, true, \"\\u00e9\", [], {}, [[{\"a\": [1]}]]]", "{\"b\": {\"z\": 1, \"a\": [2, {\"c\": 3}]}, \"a\": 18446744073709551615}",
+                           "{\"a\": 1, \"b\": 2, \"a\": [3]}"}) {
+    EXPECT_EQ(parse_ordered_json(text, "x"), OrderedJson::parse(text)) << text;
+    EXPECT_EQ(parse_ordered_json(text, "x").dump(), OrderedJson::parse(text).dump()) << text;
+  }
+  EXPECT_EQ(parse_json_with_unique_keys("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}", "x"), Json::parse("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}"));
+  EXPECT_THROW(parse_json_with_unique_keys("[{\"a\": 1, \"b\": {}, \"a\": 2}]", "x"), Error);
+  for (const char* bad : {"", "{", "[1,]", "{\"a\"}", "{} {}", "\"\xff\"", "1e999"}) {
+    EXPECT_THROW(parse_ordered_json(bad, "x"), Error) << bad;
+    EXPECT_THROW(parse_json_with_unique_keys(bad, "x"), Error) << bad;
+  }
+}
+
+TEST(Json, ManyKeysInOneObjectTakeLinearTime) {  // hours, were each looked for among all
+  std::string text = "{";
+  for (int i = 0; i < 400000; ++i) text += fmt::format("{}\"key {}\": {{}}", i ? "," : "", i);
+  text += "}";
+  EXPECT_EQ(parse_ordered_json(text, "x").size(), 400000u);
+  EXPECT_EQ(parse_json_with_unique_keys(text, "x").size(), 400000u);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- files
 
 class Files : public testing::Test {
