@@ -298,6 +298,12 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   write_text(scratch / "junk.gguf", "GGUF junk");
   write_text(scratch / "junk", "junk");
   ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::filesystem::copy(golden("llama"), scratch / "model");
+  Json config = read_json_file(scratch / "model/config.json");
+  config["hidden_size"] = 0;
+  write_text(scratch / "model/config.json", config.dump());
+  std::filesystem::copy(golden("llama"), scratch / "text");
+  write_text(scratch / "text/tokenizer.json", "{");
   const std::string llama = golden("llama");
   const std::string long_prompt(40'000, 'x');
   const std::vector<BadInput> table = {
@@ -322,6 +328,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", llama, "-p", long_prompt}, 1, "but the context holds"},
       {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
       {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
+      {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
+      {{"run", scratch / "text", "-p", "x"}, 1, scratch / "text: tokenizer.json: not valid JSON"},
       {{"run", llama, "--prompt-ids", ""}, 1, "prompt is empty"},
       {{"run", llama, "--prompt-ids", "1,999999"}, 1, "999999"},
       {{"run", llama, "-p", "x", "--temperature", "-1"}, 1, "temperature is -1"},

@@ -6,6 +6,7 @@
 #include "api/plan_model.h"
 #include "api/text_loader.h"
 #include "build/builder.h"
+#include "core/context.h"
 #include "engine/engine_file.h"
 
 namespace headrace {
@@ -47,9 +48,11 @@ Engine load_engine(const std::string& path, const LoadOptions& options) {
 ModelText load_text(const Engine& engine) {
   ModelText text;
   if (engine.text.empty()) return text;
-  text.tokenizer = make_tokenizer(engine.text, folder_name(engine.origin));
-  text.chat_template = make_chat_template(engine.text, *text.tokenizer);
-  return text;
+  return with_context(engine.origin, [&] {
+    text.tokenizer = make_tokenizer(engine.text, folder_name(engine.origin));
+    text.chat_template = make_chat_template(engine.text, *text.tokenizer);
+    return text;
+  });
 }
 
 std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenizer, const LoadOptions& options) {

@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/dtype.h"
 #include "core/json.h"
+#include "core/log.h"
 #include "core/mapped_file.h"
 #include "core/new_file.h"
 #include "core/utf8.h"
@@ -89,6 +90,26 @@ TEST(Json, ManyKeysInOneObjectTakeLinearTime) {  // hours, were each looked for 
   text += "}";
   EXPECT_EQ(parse_ordered_json(text, "x").size(), 400000u);
   EXPECT_EQ(parse_json_with_unique_keys(text, "x").size(), 400000u);
+}
+
+TEST(Error, WhatLeavesWithoutAPathGetsOne) {
+  const auto message = [](const std::string& inner) {
+    try {
+      with_context("/a/model", [&]() -> int { invalid("{}", inner); });
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("no vocabulary"), "/a/model: no vocabulary");
+  EXPECT_EQ(message("/a/model/x: is cut short"), "/a/model/x: is cut short");
+  EXPECT_EQ(with_context("/a", [] { return 3; }), 3);
+}
+
+TEST(Log, TextFromFilesDoesNotSteerTheTerminal) {
+  testing::internal::CaptureStderr();
+  log_line(LogLevel::kError, "a\x1b[31mb\r\xc2\x9b" "c\n  \u00e9");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "headrace: error: a\\x1b[31mb\\x0d\\xc2\\x9bc\n  \u00e9\n");
 }
 
 // ---------------------------------------------------------------------------------------------------------------- files
