@@ -11,6 +11,13 @@ inline constexpr std::string_view kConfig = "config.json";
 // A size: present unless there is a fallback, and from 1 to 2^31 - 1.
 int64_t config_size(const Json& config, const char* key, std::optional<int64_t> fallback = {});
 
+// The number of layers: also at most kMaxLayers, since each costs nodes before any weight is looked at.
+inline constexpr int64_t kMaxLayers = 1024;
+int64_t config_layers(const Json& config, const char* key);
+
+// What a norm adds to the variance: a finite number that is not negative.
+float config_eps(const Json& config, const char* key, double fallback);
+
 // rope_theta and rope_scaling at the top, or both inside rope_parameters. Throws Error(kUnsupported) for an unknown kind.
 nn::RopeOptions config_rope(const Json& config, int64_t head_dim);
 

@@ -17,13 +17,13 @@ struct LlamaConfig {
 
   explicit LlamaConfig(const Json& c) {
     vocab = config_size(c, "vocab_size"), hidden = config_size(c, "hidden_size"), intermediate = config_size(c, "intermediate_size");
-    layers = config_size(c, "num_hidden_layers"), heads = config_size(c, "num_attention_heads");
+    layers = config_layers(c, "num_hidden_layers"), heads = config_size(c, "num_attention_heads");
     kv_heads = config_size(c, "num_key_value_heads", heads);
     if (heads % kv_heads != 0) invalid("{}: {} attention heads cannot share {} key-value heads evenly", kConfig, heads, kv_heads);
     if (!find<int64_t>(c, "head_dim", kConfig) && hidden % heads != 0)
       invalid("{}: a hidden size of {} does not divide into {} heads, and there is no 'head_dim'", kConfig, hidden, heads);
     head_dim = config_size(c, "head_dim", hidden / heads);
-    eps = float(find_or<double>(c, "rms_norm_eps", 1e-6, kConfig));
+    eps = config_eps(c, "rms_norm_eps", 1e-6);
     activation = parse_activation(find_or<std::string>(c, "hidden_act", "silu", kConfig));
     rope = config_rope(c, head_dim);
     qkv_bias = output_bias = find_or<bool>(c, "attention_bias", false, kConfig);
