@@ -22,6 +22,9 @@ class LinkedWeights : public WeightSource {
       if (!bytes || uint64_t(*bytes) != link.range.bytes || link.range.offset > size || link.range.bytes > size - link.range.offset)
         invalid("{}: linked tensor '{}' is said to be at {}, {} bytes, which the file does not have; build the engine again",
                 link.range.path, printable(name), link.range.offset, link.range.bytes);
+      if (!is_aligned(file->bytes().data() + link.range.offset, link.type.dtype))
+        invalid("{}: linked tensor '{}' lies askew at {}, where it cannot be read in place; embed the weights", link.range.path, printable(name),
+                link.range.offset);
     }
   }
   std::string describe() const override { return links_.empty() ? "no weights" : links_.begin()->second.range.path; }

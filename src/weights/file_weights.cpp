@@ -14,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_aligned(std::span<const std::byte> data, DType dtype) {
-  const size_t alignment = is_block(dtype) ? 2 : size_t(info(dtype).block_bytes);
-  return reinterpret_cast<uintptr_t>(data.data()) % alignment == 0;
-}
-
 class SafetensorsWeights : public WeightSource {
  public:
   SafetensorsWeights(std::string where, std::vector<SafetensorsFile> files) : where_(std::move(where)), files_(std::move(files)) {
@@ -49,7 +44,7 @@ class SafetensorsWeights : public WeightSource {
     if (it == places_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", where_, printable(name));
     const SafetensorsTensor& tensor = *it->second.tensor;
     const DType type = dtype(it->second);
-    if (is_aligned(tensor.data, type)) return Tensor::contiguous(tensor.data.data(), type, tensor.sizes);
+    if (is_aligned(tensor.data.data(), type)) return Tensor::contiguous(tensor.data.data(), type, tensor.sizes);
     const std::lock_guard lock(mutex_);
     const auto [copy, is_new] = aligned_copies_.try_emplace(name, type, tensor.sizes);
     if (is_new) std::memcpy(copy->second.view().data, tensor.data.data(), tensor.data.size());
@@ -64,7 +59,7 @@ class SafetensorsWeights : public WeightSource {
   }
   std::optional<FileRange> locate(const std::string& name) const override {
     const auto it = places_.find(name);
-    if (it == places_.end() || !is_aligned(it->second.tensor->data, dtype(it->second))) return std::nullopt;
+    if (it == places_.end() || !is_aligned(it->second.tensor->data.data(), dtype(it->second))) return std::nullopt;
     const auto& [file, tensor] = it->second;
     return FileRange{file->where(), file->offset_of(*tensor), tensor->data.size()};
   }

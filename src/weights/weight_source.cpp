@@ -74,6 +74,11 @@ class RenamedWeights : public WeightSource {
 
 }  // namespace
 
+bool is_aligned(const void* data, DType dtype) {
+  const size_t alignment = is_block(dtype) ? 2 : size_t(info(dtype).block_bytes);
+  return reinterpret_cast<uintptr_t>(data) % alignment == 0;
+}
+
 std::shared_ptr<WeightSource> memory_weights(std::map<std::string, HostTensor> tensors) {
   return std::make_shared<MemoryWeights>(std::move(tensors));
 }
