@@ -326,6 +326,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", golden("llama/config.json"), "-p", "x"}, 1, "random weights"},
       {{"run", llama, "-p", "\xff\xfe"}, 1, "UTF-8"},
       {{"run", llama, "-p", long_prompt}, 1, "but the context holds"},
+      {{"run", llama, "--chat", "\xff\xfe"}, 1, "message 0 (user): the text is not valid UTF-8"},
+      {{"run", llama, "--chat", "x", "--system", "a\xff"}, 1, "message 0 (system): the text is not valid UTF-8"},
       {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
       {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
       {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
