@@ -415,6 +415,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", llama, "-p", "x", "-n", "1", "--logits-out", scratch.path()}, 1, "a folder"},
       {{"inspect", llama, "--graph", scratch / "pipe"}, 1, "no regular file"},
       {{"bench", llama, "--prompt", "0", "--gen", "0"}, 2, "nothing to measure"},
+      {{"bench", llama, "--prompt", "64", "--gen", "1000"}, 1, "--gen 1000 do not fit"},
+      {{"eval", llama, "--text", scratch / "short.txt", "--max-tokens", "-1"}, 2, "--max-tokens"},
   };
   for (const BadInput& bad : table) {
     std::string command;

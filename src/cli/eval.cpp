@@ -60,6 +60,7 @@ void add(Score& score, Executor& executor, const std::vector<int32_t>& ids, cons
 
 int eval(EvalSettings& s) {
   if (s.context && *s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
+  if (s.max_tokens && *s.max_tokens < 2) throw UsageError("--max-tokens: at least 2 tokens are wanted");
   const std::string text = read_file(s.text);
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);
@@ -71,7 +72,7 @@ int eval(EvalSettings& s) {
   const double loaded = now_s();
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; text needs them", s.model.path);
   std::vector<int32_t> ids = model.text.tokenizer->encode(text, {.add_special = false});
-  if (s.max_tokens && *s.max_tokens >= 0 && ids.size() > size_t(*s.max_tokens)) ids.resize(size_t(*s.max_tokens));
+  if (s.max_tokens && ids.size() > size_t(*s.max_tokens)) ids.resize(size_t(*s.max_tokens));
   if (ids.size() < 2) invalid("{}: has {} tokens; at least 2 are needed", s.text, ids.size());
   if (!s.stride && ids.size() < size_t(context))
     invalid("{}: has {} tokens, fewer than one window of {}; give a longer text or a smaller --context", s.text, ids.size(), context);
