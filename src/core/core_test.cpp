@@ -36,6 +36,17 @@ TEST(Dim, PrintsAndParsesBackUnchanged) {
   for (const char* bad : {"", "+", "4*", "a b", "3a", "99999999999999999999", "a++b"}) EXPECT_THROW(Dim::parse(bad), Error) << bad;
 }
 
+TEST(Dim, SizesThatOverflowAreErrors) {
+  const Dim t = Dim::symbol("tokens"), huge(INT64_MAX), lowest(INT64_MIN);
+  EXPECT_THROW(huge + 1, Error);
+  EXPECT_THROW(lowest - 1, Error);
+  EXPECT_THROW(huge * t * 2, Error);
+  EXPECT_THROW((huge * t).evaluate({{"tokens", 2}}), Error);
+  EXPECT_THROW((huge * t + 1).evaluate({{"tokens", 1}}), Error);
+  EXPECT_FALSE(lowest.divided_by(-1));
+  EXPECT_EQ(lowest.to_string(), "-9223372036854775808");
+}
+
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const float f = half_to_float(uint16_t(h));
