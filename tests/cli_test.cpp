@@ -143,6 +143,15 @@ TEST(Run, AnswersThroughTheChatTemplate) {
   EXPECT_GT(o.json().at("prompt_tokens").get<int>(), 4);
 }
 
+TEST(Run, ABadChatTemplateHindersNothingButChat) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(golden("llama"), scratch / "model");
+  write_text(scratch / "model/chat_template.jinja", "{% if %}");
+  const Outcome o = headrace({"run", scratch / "model", "-p", "The wheel", "-n", "4", "--ignore-eos"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, headrace({"run", golden("llama"), "-p", "The wheel", "-n", "4", "--ignore-eos"}).out);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- build, inspect
 
 TEST(Build, AnEngineRunsAsItsModelDoes) {
@@ -357,6 +366,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   Json config = read_json_file(scratch / "model/config.json");
   config["hidden_size"] = 0;
   write_text(scratch / "model/config.json", config.dump());
+  std::filesystem::copy(golden("llama"), scratch / "chat");
+  write_text(scratch / "chat/chat_template.jinja", "{% if %}");
   std::filesystem::copy(golden("llama"), scratch / "text");
   write_text(scratch / "text/tokenizer.json", "{");
   const std::string llama = golden("llama");
@@ -386,6 +397,8 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
       {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
       {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
+      {{"run", scratch / "chat", "--chat", "x"}, 1, scratch / "chat: chat template, line 1"},
+      {{"chat", scratch / "chat"}, 1, scratch / "chat: chat template, line 1"},
       {{"run", scratch / "text", "-p", "x"}, 1, scratch / "text: tokenizer.json: not valid JSON"},
       {{"run", llama, "--prompt-ids", ""}, 1, "prompt is empty"},
       {{"run", llama, "--prompt-ids", "1,999999"}, 1, "999999"},

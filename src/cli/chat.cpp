@@ -172,6 +172,7 @@ int chat(ChatSettings& s) {
   apply_defaults(s.generate.sampling, engine.generation);
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; a conversation needs them", s.model.path);
+  if (!model.text.template_error.empty()) invalid("{}", model.text.template_error);
   if (!model.text.chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or 'headrace run -p'", s.model.path);
   LLM llm({std::move(model.executor), model.text.tokenizer, model.text.chat_template});
   return Conversation(std::move(llm), s.generate, s.system, model.load_s, s.stats).run();
