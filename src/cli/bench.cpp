@@ -55,6 +55,8 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
     options.load.executor.prefix_cache = false;
     const double start = now_s();
     Engine engine = load_engine(options.path, options.load);
+    if (std::max(s.prompt, 1) + s.gen > engine.max_positions)
+      invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen, engine.max_positions);
     options.load.context = int(std::min<int64_t>(context_for(s), engine.max_positions));
     cost = cost_of(engine);
     const std::unique_ptr<Executor> executor = make_executor(std::move(engine), nullptr, options.load);

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/json.h"
+#include "text/assets.h"
 #include "text/byte_trie.h"
 #include "text/charsmap.h"
 #include "text/normal_form.h"
@@ -11,6 +13,7 @@
 #include "text/pre_tokenizer_names.h"
 #include "text/regex.h"
 #include "text/test_cases.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
@@ -180,6 +183,32 @@ TEST(TokenizerJson, RefusesBadFilesWithAReason) {
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}})"), HasSubstr("no pair"));
   EXPECT_THAT(reason(R"({"model": {"type": "Unigram", "vocab": [["a", -1]], "unk_id": 7}})"), HasSubstr("unk_id is 7"));
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Odd"}})"), HasSubstr("Odd"));
+}
+
+TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
+  const auto with = [](const char* part, const Json& value) {
+    Json json = Json::parse(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})");
+    json[part] = value;
+    return load_tokenizer({.name = "t", .files = {{"tokenizer.json", json.dump()}}});
+  };
+  const auto reason = [](auto&& body) -> std::string {
+    try {
+      body();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const Json thousandfold = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  Json by_pattern = thousandfold;
+  by_pattern["pattern"] = {{"Regex", "a"}};
+  for (const Json& replace : {thousandfold, by_pattern}) {
+    const auto tokenizer = with("normalizer", {{"type", "Sequence"}, {"normalizers", {replace, replace, replace}}});
+    EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
+  }
+  const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  const Json post = {{"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
+  EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
 }
 
 TEST(SentencePieceFile, RefusesDamagedFiles) {
