@@ -38,7 +38,7 @@ class Decoder {
   Decoder& byte_fallback_runs();   // <0xE4> ...: a run of byte tokens that is not UTF-8 becomes one U+FFFD for each byte
   Decoder& byte_fallback_bytes();  // the same, but the bytes come out as they are
   Decoder& fuse();
-  Decoder& byte_level();           // GPT-2's alphabet to bytes; fuses
+  Decoder& byte_level();                                           // GPT-2's alphabet to bytes; fuses
   Decoder& strip(std::string content, size_t start, size_t stop);  // up to so many from either end of a token
   Decoder& metaspace(std::string replacement, bool drop_first);    // marks to spaces; those of the first token to nothing
   struct WordPieceOptions {

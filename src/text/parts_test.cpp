@@ -67,7 +67,9 @@ TEST(Regex, ReportsPatternsThatDoNotCompileAndMatchesThatGiveUp) {
 }
 
 TEST(PreTokenizer, SplitsInEveryWay) {
-  const auto behave = [](SplitBehavior behavior, SplitOn on = SplitOn::kMatches) { return cut(split(find_text("-"), behavior, on), "a--b-"); };
+  const auto behave = [](SplitBehavior behavior, SplitOn on = SplitOn::kMatches) {
+    return cut(split(find_text("-"), behavior, on), "a--b-");
+  };
   EXPECT_THAT(behave(SplitBehavior::kIsolated), ElementsAre("a", "-", "-", "b", "-"));
   EXPECT_THAT(behave(SplitBehavior::kRemoved), ElementsAre("a", "b"));
   EXPECT_THAT(behave(SplitBehavior::kContiguous), ElementsAre("a", "--", "b", "-"));
@@ -107,13 +109,15 @@ TEST(PreTokenizer, FindsByHandWhatThePatternsFind) {
 
 TEST(PreTokenizer, EveryNameOfATableCompiles) {
   int count = 0;
-  for (const char* name : {"default", "gpt-2", "llama-bpe", "minicpm5", "jais-2", "qwen2", "qwen35", "ufakzeka", "laguna", "starcoder", "falcon",
-                           "deepseek-llm", "deepseek-coder", "deepseek-v3", "spark2_5", "youtu", "bloom", "viking", "tekken", "chameleon", "gpt-4o",
-                           "tiny_aya", "kimi-k2", "superbpe", "bailingmoe", "seed-coder", "afmoe", "exaone-moe", "gemma4", "glm4"}) {
+  for (const char* name : {"default",    "gpt-2",      "llama-bpe", "minicpm5",     "jais-2",         "qwen2",       "qwen35",   "ufakzeka",
+                           "laguna",     "starcoder",  "falcon",    "deepseek-llm", "deepseek-coder", "deepseek-v3", "spark2_5", "youtu",
+                           "bloom",      "viking",     "tekken",    "chameleon",    "gpt-4o",         "tiny_aya",    "kimi-k2",  "superbpe",
+                           "bailingmoe", "seed-coder", "afmoe",     "exaone-moe",   "gemma4",         "glm4"}) {
     const auto named = find_gguf_pre_tokenizer(name);
     ASSERT_TRUE(named) << name;
     for (const std::string_view pattern : named->patterns) {
-      const auto pieces = cut(split(find_pattern(std::string(pattern), name), SplitBehavior::kIsolated), "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;");
+      const auto pieces = cut(split(find_pattern(std::string(pattern), name), SplitBehavior::kIsolated),
+                              "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;");
       std::string joined;
       for (const std::string& piece : pieces) joined += piece;
       EXPECT_EQ(joined, "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;") << name;

@@ -100,7 +100,8 @@ std::unique_ptr<Model> make_model(const SentencePieceFile& file, std::string_vie
       if (user_defined[id]) options.frozen.emplace_back(file.pieces[id]);
     return span_bpe_model(parts.vocabulary, file.scores, std::move(options));
   }
-  if (file.model_type != 1) fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
+  if (file.model_type != 1)
+    fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
   UnigramOptions options{.unknown = unknown, .excluded = excluded, .user_defined = user_defined, .sums_in_float = true};
   double least = 0, most = 0;
   bool any = false;

@@ -106,9 +106,10 @@ void apply_config(const TokenizerConfig& config, TokenizerParts& parts) {
     const auto found = config.special.find(key);
     return found == config.special.end() ? std::nullopt : parts.vocabulary->find(found->second);
   };
-  const std::pair<const char*, std::optional<int32_t>*> targets[] = {
-      {"bos_token", &parts.special.bos}, {"eos_token", &parts.special.eos}, {"unk_token", &parts.special.unk}, {"pad_token", &parts.special.pad},
-      {"sep_token", &parts.special.sep}, {"cls_token", &parts.special.cls}, {"mask_token", &parts.special.mask}};
+  const std::pair<const char*, std::optional<int32_t>*> targets[] = {{"bos_token", &parts.special.bos},  {"eos_token", &parts.special.eos},
+                                                                     {"unk_token", &parts.special.unk},  {"pad_token", &parts.special.pad},
+                                                                     {"sep_token", &parts.special.sep},  {"cls_token", &parts.special.cls},
+                                                                     {"mask_token", &parts.special.mask}};
   for (const auto& [key, target] : targets) {
     const auto id = id_of(key);
     if (!id) continue;

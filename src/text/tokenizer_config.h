@@ -9,11 +9,11 @@
 namespace headrace {
 
 struct TokenizerConfig {
-  std::string tokenizer_class;                  // "LlamaTokenizerFast"
+  std::string tokenizer_class;  // "LlamaTokenizerFast"
   std::optional<bool> add_bos, add_eos, add_prefix_space, legacy, do_lower_case, strip_accents, tokenize_chinese_chars, clean_up_spaces;
-  std::map<std::string, std::string> special;   // "bos_token" -> "<s>"
+  std::map<std::string, std::string> special;  // "bos_token" -> "<s>"
   std::vector<AddedToken> added;
-  std::optional<std::string> chat_template;     // the default one, when there are several
+  std::optional<std::string> chat_template;  // the default one, when there are several
 
   // From the files of `assets`; all of them may be absent.
   static TokenizerConfig read(const TextAssets& assets);

@@ -14,8 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Ids = std::vector<int32_t>;
 
-constexpr const char* kVocabularies[] = {"byte_level", "byte_fallback", "metaspace_first",   "wordpiece",
-                                         "word_suffix", "odd",          "sentencepiece_bpe", "sentencepiece_unigram"};
+constexpr const char* kVocabularies[] = {"byte_level",  "byte_fallback", "metaspace_first",   "wordpiece",
+                                         "word_suffix", "odd",           "sentencepiece_bpe", "sentencepiece_unigram"};
 
 template <typename F>
 std::string message_of(F&& f) {
@@ -32,7 +32,8 @@ TEST(Tokenizer, GivesTheIdsThatTheLibrariesGive) {
     const auto tokenizer = load_test_tokenizer(name);
     const auto cases = read_test_cases(test_folder(name) + "/cases.jsonl");
     ASSERT_GT(cases.size(), 50u) << name;
-    for (const TestCase& c : cases) EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << name << ": " << printable(c.text, 200);
+    for (const TestCase& c : cases)
+      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << name << ": " << printable(c.text, 200);
   }
 }
 
@@ -42,8 +43,10 @@ TEST(Tokenizer, ParsesControlTokensAndAddsSpecialOnesWhenAskedTo) {
     for (const TestCase& c : read_test_cases(test_folder(name) + "/cases.jsonl")) {
       if (!c.special_ids) continue;
       Ids expected = *c.special_ids;
-      if (expected.size() > 1 && expected[0] == expected[1] && !tokenizer->encode("").empty()) expected.erase(expected.begin());  // the text's own BOS
-      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = true, .parse_special = true}), expected) << name << ": " << printable(c.text, 200);
+      if (expected.size() > 1 && expected[0] == expected[1] && !tokenizer->encode("").empty())
+        expected.erase(expected.begin());  // the text's own BOS
+      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = true, .parse_special = true}), expected)
+          << name << ": " << printable(c.text, 200);
     }
   }
 }
@@ -73,7 +76,8 @@ TEST(Tokenizer, StreamsTheSameTextTokenByToken) {
           joined += piece;
         }
         joined += stream.flush();
-        EXPECT_EQ(joined, replace_invalid_utf8(tokenizer->decode(ids, {.skip_special = skip_special}))) << name << ": " << printable(c.text);
+        EXPECT_EQ(joined, replace_invalid_utf8(tokenizer->decode(ids, {.skip_special = skip_special})))
+            << name << ": " << printable(c.text);
       }
     }
   }
@@ -195,7 +199,8 @@ TEST(Tokenizer, TakesLinearTime) {
   while (marks.size() < size) marks += "\u0323\u0301";
   for (const char* name : kVocabularies) {
     const auto tokenizer = load_test_tokenizer(name);
-    for (const std::string& text : {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, marks}) {
+    for (const std::string& text :
+         {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, marks}) {
       const auto ids = tokenizer->encode(text, {.add_special = false});  // quadratic code takes minutes here
       tokenizer->decode(ids);
     }
