@@ -45,7 +45,8 @@ bool is_decimal(uint32_t c) { return c < 0x80 ? c >= '0' && c <= '9' : category(
 
 bool is_word(uint32_t c) {
   const auto kind = category(c);
-  const bool circled_letter = (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f189);
+  const bool circled_letter =
+      (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) || (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) || kind == UTF8PROC_CATEGORY_PC || circled_letter || c == 0x200c ||
          c == 0x200d;
 }
