@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "text/added_tokens.h"
 #include "text/byte_trie.h"
 #include "text/charsmap.h"
 #include "text/normal_form.h"
@@ -204,6 +205,16 @@ TEST(Charsmap, RefusesSizesThatDoNotFitAndIgnoresWildOffsets) {
   const uint32_t size = 4 * 256;
   std::memcpy(wild.data(), &size, 4);
   EXPECT_EQ(Charsmap(wild, "test").normalize("abc é"), "abc é");
+}
+
+TEST(AddedTokens, FindsATokenThatBeginsWithTheWhitespaceAnotherOneTook) {
+  AddedTokenFinder finder;
+  finder.add({.id = 7, .content = " sp ", .rstrip = true}, " sp ");
+  std::vector<Fragment> fragments;
+  finder.cut("a sp  sp b", fragments);
+  std::vector<std::string> texts;
+  for (const Fragment& fragment : fragments) texts.push_back(std::string(fragment.text) + (fragment.id < 0 ? "" : "*"));
+  EXPECT_THAT(texts, ElementsAre("a", " sp  *", "sp *", "b"));
 }
 
 TEST(ByteTrie, FindsTheLongestPrefix) {
