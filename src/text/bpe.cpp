@@ -99,18 +99,25 @@ class Bpe final : public Model {
       if (c < kNumSmall) return small_[c] >= 0 ? std::optional(small_[c]) : std::nullopt;
       return vocabulary_->find(piece.substr(begin, end - begin));
     }
+    return vocabulary_->find(in_vocabulary(piece, begin, end));
+  }
+
+  // The character as the vocabulary writes it, by its place in the piece.
+  std::string in_vocabulary(std::string_view piece, size_t begin, size_t end) const {
     std::string text = begin > 0 ? options_.continuing_prefix : std::string();
     text += piece.substr(begin, end - begin);
     if (end == piece.size()) text += options_.end_of_word_suffix;
-    return vocabulary_->find(text);
+    return text;
   }
 
+  // The bytes of prefix and suffix count too.
   bool append_bytes(std::string_view piece, size_t begin, size_t end, std::vector<Symbol>& symbols) const {
     if (!options_.unknown.byte_fallback) return false;
-    const auto token = [&](size_t i) { return byte_tokens_[static_cast<unsigned char>(piece[i])]; };
-    for (size_t i = begin; i < end; ++i)
-      if (token(i) < 0) return false;
-    for (size_t i = begin; i < end; ++i) symbols.push_back({token(i), static_cast<uint32_t>(i), static_cast<uint32_t>(i + 1)});
+    const std::string text = plain_ ? std::string(piece.substr(begin, end - begin)) : in_vocabulary(piece, begin, end);
+    const auto token = [&](char c) { return byte_tokens_[static_cast<unsigned char>(c)]; };
+    for (const char c : text)
+      if (token(c) < 0) return false;
+    for (const char c : text) symbols.push_back({token(c), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
     return true;
   }
 

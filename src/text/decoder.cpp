@@ -49,6 +49,7 @@ Decoder& Decoder::replace(Regex pattern, std::string content) {
 }
 
 Decoder& Decoder::byte_fallback_runs() {
+  collect_if_fused();
   return add([] { return std::make_unique<ByteRunStage>(); });
 }
 

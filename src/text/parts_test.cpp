@@ -12,6 +12,7 @@
 #include "text/pre_tokenizer_names.h"
 #include "text/regex.h"
 #include "text/test_cases.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
@@ -257,6 +258,14 @@ TEST(TokenizerJson, RefusesBadFilesWithAReason) {
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}})"), HasSubstr("no pair"));
   EXPECT_THAT(reason(R"({"model": {"type": "Unigram", "vocab": [["a", -1]], "unk_id": 7}})"), HasSubstr("unk_id is 7"));
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Odd"}})"), HasSubstr("Odd"));
+}
+
+TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {
+  std::string vocab;
+  for (int byte = 0; byte < 256; ++byte) vocab += fmt::format("\"<0x{:02X}>\": {}, ", byte, byte);
+  const std::string json = "{\"model\": {\"type\": \"BPE\", \"byte_fallback\": true, \"continuing_subword_prefix\": \"#\", " +
+                           std::string("\"end_of_word_suffix\": \"/\", \"vocab\": {") + vocab + "\"a\": 256}, \"merges\": []}}";
+  EXPECT_THAT(Tokenizer(parse_tokenizer_json(json)).encode("abc"), ElementsAre(256, '#', 'b', '#', 'c', '/'));
 }
 
 TEST(SentencePieceFile, RefusesDamagedFiles) {
