@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <bit>
 
 #include "text/merge.h"
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/word_cutter.h"
 
 namespace headrace {
 namespace {
@@ -46,6 +48,9 @@ class Bpe final : public Model {
       : vocabulary_(std::move(vocabulary)), merges_(merges), options_(std::move(options)), small_(kNumSmall, -1) {
     if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
     plain_ = options_.continuing_prefix.empty() && options_.end_of_word_suffix.empty();
+    const bool drops_nothing = options_.unknown.unknown || (options_.unknown.byte_fallback &&
+                                                            std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end());
+    if (plain_ && !options_.ignore_merges && drops_nothing) words_ = WordCutter(*vocabulary_);
     for (uint32_t c = 0; c < kNumSmall; ++c) {
       std::string text;
       if (c < 0x80) {
@@ -58,15 +63,16 @@ class Bpe final : public Model {
   }
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     Merger merger;
     std::vector<Symbol> symbols;
-    for (const Piece& piece : pieces) {
-      if (cache.recall(piece.text, ids)) continue;
+    const auto encode_word = [&](std::string_view word) {
+      if (cache.recall(word, ids)) return;
       const size_t begin = ids.size();
-      encode_piece(piece.text, merger, symbols, ids);
-      cache.remember(piece.text, begin, ids);
-    }
+      encode_piece(word, merger, symbols, ids);
+      cache.remember(word, begin, ids);
+    };
+    for (const Piece& piece : pieces) words_.for_each_word(piece.text, encode_word);
   }
 
  private:
@@ -133,6 +139,7 @@ class Bpe final : public Model {
   std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  WordCutter words_;
   std::vector<int32_t> small_;        // ids of the characters below U+0400
   std::vector<int32_t> byte_tokens_;  // by byte
   bool plain_ = true;

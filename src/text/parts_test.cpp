@@ -16,6 +16,7 @@
 #include "text/tokenizer_json.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
+#include "text/word_cutter.h"
 
 namespace headrace {
 namespace {
@@ -226,6 +227,22 @@ TEST(ByteTrie, FindsTheLongestPrefix) {
   EXPECT_FALSE(trie.longest_prefix("b"));
 }
 
+TEST(WordCutter, CutsBeforeWordsUnlessATokenReachesAcross) {
+  Vocabulary vocabulary;
+  for (const char* token : {"▁", "a", "▁▁", "é▁b", "b"}) vocabulary.add(token);
+  const auto words = [&](const WordCutter& cutter, std::string_view text) {
+    std::vector<std::string> words;
+    cutter.for_each_word(text, [&](std::string_view word) { words.emplace_back(word); });
+    return words;
+  };
+  const WordCutter cutter(vocabulary);
+  EXPECT_THAT(words(cutter, "▁a▁b▁▁▁é▁ba▁"), ElementsAre("▁a", "▁b", "▁▁▁é▁ba", "▁"));
+  EXPECT_THAT(words(cutter, "a"), ElementsAre("a"));
+  EXPECT_THAT(words(WordCutter(), "a▁b"), ElementsAre("a▁b"));
+  vocabulary.add("<0x41>▁");  // what a byte token stands for is not to be seen in it
+  EXPECT_THAT(words(WordCutter(vocabulary), "a▁b"), ElementsAre("a▁b"));
+}
+
 TEST(Vocabulary, HoldsGapsButNoAbsurdIds) {
   Vocabulary vocabulary;
   vocabulary.set(5, "five");
@@ -258,6 +275,18 @@ TEST(TokenizerJson, RefusesBadFilesWithAReason) {
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}})"), HasSubstr("no pair"));
   EXPECT_THAT(reason(R"({"model": {"type": "Unigram", "vocab": [["a", -1]], "unk_id": 7}})"), HasSubstr("unk_id is 7"));
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Odd"}})"), HasSubstr("Odd"));
+}
+
+TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
+  const std::string json =
+      R"({"model": {"type": "BPE", "vocab": {"▁": 0, "a": 1, "a▁": 2, "<unk>": 3}, "merges": ["a ▁"]UNKNOWN}, "decoder": {"type": "Fuse"}})";
+  const auto ids = [&](const std::string& unknown) {
+    std::string text = json;
+    text.replace(text.find("UNKNOWN"), 7, unknown);
+    return Tokenizer(parse_tokenizer_json(text)).encode("a?▁");
+  };
+  EXPECT_THAT(ids(""), ElementsAre(2));
+  EXPECT_THAT(ids(R"(, "unk_token": "<unk>")"), ElementsAre(1, 3, 0));
 }
 
 TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {

@@ -193,14 +193,15 @@ TEST(Tokenizer, NamesWhatIsMissing) {
 }
 
 TEST(Tokenizer, TakesLinearTime) {
-  const size_t size = 100'000;
-  std::string emoji, marks = "a";
+  const size_t size = 400'000;
+  std::string emoji, sentences, marks = "a";
   while (emoji.size() < size) emoji += "👩‍👩‍👧‍👦";
+  while (sentences.size() < size) sentences += "The quick brown fox jumps over the lazy dog. ";
   while (marks.size() < size) marks += "\u0323\u0301";
   for (const char* name : kVocabularies) {
     const auto tokenizer = load_test_tokenizer(name);
     for (const std::string& text :
-         {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, marks}) {
+         {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, sentences, marks}) {
       const auto ids = tokenizer->encode(text, {.add_special = false});  // quadratic code takes minutes here
       tokenizer->decode(ids);
     }

@@ -27,7 +27,7 @@ class Unigram final : public Model {
   }
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     std::vector<Best> best;
     for (const Piece& piece : pieces) {
       if (piece.text.empty() || cache.recall(piece.text, ids)) continue;
