@@ -109,6 +109,7 @@ TokenizerParts read_ranks(std::string_view bytes, std::string_view name) {
         printable(name));
   }
   TokenizerParts parts;
+  parts.is_bpe = true;
   parts.vocabulary->reserve(bytes.size() / 14, bytes.size() / 2);
   std::string_view left = bytes;
   while (const auto line = next_line(left)) {

@@ -145,6 +145,7 @@ void surround_by_class(const SentencePieceFile& file, const TokenizerConfig& con
 TokenizerParts read_sentencepiece(std::string_view bytes, std::string_view where, const TokenizerConfig& config) {
   const SentencePieceFile file = read_file(bytes, where);
   TokenizerParts parts;
+  parts.is_bpe = file.model_type == 2;
   parts.vocabulary->reserve(file.pieces.size(), bytes.size());
   for (const std::string_view piece : file.pieces) parts.vocabulary->add(piece);
   const auto id = [&](int64_t value) -> std::optional<int32_t> {

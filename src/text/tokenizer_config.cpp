@@ -126,6 +126,8 @@ void apply_config(const TokenizerConfig& config, TokenizerParts& parts) {
   if ((want_bos != has_bos || want_eos != has_eos) && (!had_template || has_bos || has_eos)) {
     parts.post = surround(want_bos ? std::vector{*bos} : std::vector<int32_t>{}, want_eos ? std::vector{*eos} : std::vector<int32_t>{});
   }
+  // Cleaning is lossy; Hugging Face does it where the configuration says so, but no longer for byte-pair encodings.
+  if (config.clean_up_spaces.value_or(false) && !parts.is_bpe) parts.decoder.cleanup();
   if (config.chat_template) parts.chat_template = config.chat_template;
 }
 

@@ -125,6 +125,7 @@ TokenizerParts parse_tokenizer_json(std::string_view text) {
   // The model sees the vocabulary without the tokens that were added to it.
   const auto model_vocabulary = std::make_shared<const Vocabulary>(*parts.vocabulary);
   const std::string type = model_type(model, json);
+  parts.is_bpe = type == "BPE";
   if (type == "BPE") {
     parts.model = make_bpe(model, json, model_vocabulary, parts.added);
   } else if (type == "Unigram") {

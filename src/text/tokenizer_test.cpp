@@ -186,6 +186,24 @@ TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
   EXPECT_EQ(load_tokenizer(assets)->chat_template(), "J");
 }
 
+TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePairEncoding) {
+  const auto decoded = [](const std::string& name, const std::string& text, bool cleaned) {
+    TextAssets assets = load_text_assets(test_folder(name));
+    assets.files["tokenizer_config.json"] = fmt::format(R"({{"clean_up_tokenization_spaces": {}}})", cleaned);
+    const auto tokenizer = load_tokenizer(assets);
+    Detokenizer stream(tokenizer);
+    std::string streamed;
+    for (const int32_t id : tokenizer->encode(text, {.add_special = false})) streamed += stream.push(id);
+    streamed += stream.flush();
+    EXPECT_EQ(streamed, tokenizer->decode(tokenizer->encode(text, {.add_special = false}))) << name;
+    return streamed;
+  };
+  EXPECT_EQ(decoded("sentencepiece_unigram", "it 's a boat , is n't it ?", true), "it's a boat, isn't it?");
+  EXPECT_EQ(decoded("sentencepiece_unigram", "it 's a boat , is n't it ?", false), "it 's a boat , is n't it ?");
+  for (const char* name : {"byte_level", "byte_fallback", "sentencepiece_bpe"})
+    EXPECT_EQ(decoded(name, "a boat , is n't it ?", true), "a boat , is n't it ?") << name;
+}
+
 TEST(Tokenizer, NamesWhatIsMissing) {
   EXPECT_THAT(message_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
   EXPECT_THAT(message_of([] { load_text_assets("/nowhere"); }), HasSubstr("/nowhere"));
