@@ -21,7 +21,8 @@ constexpr const char* kFileNames[] = {"tokenizer.json",
                                       "vocab.json",
                                       "merges.txt",
                                       "chat_template.jinja",
-                                      "chat_template.json"};
+                                      "chat_template.json",
+                                      "added_tokens.json"};
 
 TokenizerParts read_parts(const TextAssets& assets, const TokenizerConfig& config) {
   const auto file = [&](const char* name) -> const std::string* {

@@ -94,11 +94,13 @@ std::unique_ptr<Model> make_model(const SentencePieceFile& file, std::string_vie
   const UnknownOptions unknown{.unknown = parts.special.unk, .fuse = !file.byte_fallback, .byte_fallback = file.byte_fallback};
   const auto excluded = file.ids_where({PieceType::kUnknown, PieceType::kControl, PieceType::kByte, PieceType::kUnused});
   const auto user_defined = file.ids_where({PieceType::kUserDefined});
+  // Tokens that a configuration adds are none of the model's.
+  const auto vocabulary = std::make_shared<const Vocabulary>(*parts.vocabulary);
   if (file.model_type == 2) {
     SpanBpeOptions options{.unknown = unknown, .excluded = excluded};
     for (size_t id = 0; id < user_defined.size(); ++id)
       if (user_defined[id]) options.frozen.emplace_back(file.pieces[id]);
-    return span_bpe_model(parts.vocabulary, file.scores, std::move(options));
+    return span_bpe_model(vocabulary, file.scores, std::move(options));
   }
   if (file.model_type != 1)
     fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
@@ -113,7 +115,7 @@ std::unique_ptr<Model> make_model(const SentencePieceFile& file, std::string_vie
   }
   options.unknown_score = least - kUnknownPenalty;
   options.user_defined_base = most;
-  return unigram_model(parts.vocabulary, std::vector<double>(file.scores.begin(), file.scores.end()), std::move(options));
+  return unigram_model(vocabulary, std::vector<double>(file.scores.begin(), file.scores.end()), std::move(options));
 }
 
 Normalizer make_normalizer(const SentencePieceFile& file, std::string_view where, const TokenizerConfig& config) {

@@ -186,6 +186,41 @@ TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
   EXPECT_EQ(load_tokenizer(assets)->chat_template(), "J");
 }
 
+TEST(Tokenizer, TakesTokensOfAnAddedTokensFileWhereNothingStrongerNamesThem) {
+  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  const int32_t size = load_tokenizer(assets)->vocab_size();
+  assets.files["added_tokens.json"] =
+      fmt::format(R"({{"<|turn|>": {}, "<|fun|>": {}, "<|user|>": {}}})", size, size + 1, *load_tokenizer(assets)->find_token("<|user|>"));
+  assets.files["special_tokens_map.json"] = R"({"additional_special_tokens": ["<|turn|>", {"content": "<|user|>"}]})";
+  const auto tokenizer = load_tokenizer(assets);
+  EXPECT_EQ(tokenizer->encode("<|fun|>", {.add_special = false}), Ids{size + 1});
+  EXPECT_TRUE(tokenizer->is_special(size));
+  EXPECT_GT(tokenizer->encode("<|turn|>", {.add_special = false}).size(), 1u);  // a control token, by the map of special ones
+  EXPECT_EQ(tokenizer->encode("<|turn|>", {.add_special = false, .parse_special = true}), Ids{size});
+  EXPECT_FALSE(tokenizer->is_special(*tokenizer->find_token("<|user|>")));  // tokenizer.json says so
+
+  assets.files["tokenizer_config.json"] =
+      fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<|other|>", "special": true}}}}}})", size);
+  const auto newer = load_tokenizer(assets);
+  EXPECT_EQ(newer->find_token("<|other|>"), size);
+  EXPECT_FALSE(newer->find_token("<|fun|>"));
+
+  assets.files.erase("tokenizer_config.json");
+  assets.files["added_tokens.json"] = R"({"<|turn|>": -1})";
+  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("'<|turn|>' has the id -1"));
+  assets.files["added_tokens.json"] = R"(["<|turn|>"])";
+  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("added_tokens.json: wanted an object"));
+}
+
+TEST(Tokenizer, AnAddedTokenIsNothingThatTheModelMergesInto) {
+  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  const auto without = load_tokenizer(assets);
+  assets.files["added_tokens.json"] = fmt::format(R"({{"zq": {}}})", without->vocab_size());
+  assets.files["special_tokens_map.json"] = R"({"additional_special_tokens": ["zq"]})";
+  const auto with = load_tokenizer(assets);
+  EXPECT_EQ(with->encode("a zq b"), without->encode("a zq b"));
+}
+
 TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePairEncoding) {
   const auto decoded = [](const std::string& name, const std::string& text, bool cleaned) {
     TextAssets assets = load_text_assets(test_folder(name));

@@ -91,7 +91,7 @@ TokenizerParts read_vocab_txt(std::string_view vocab, const TokenizerConfig& con
                                                .strip_accents = config.strip_accents.value_or(lowercase),
                                                .lowercase = lowercase}));
   parse_pre_tokenizer({{"type", "BertPreTokenizer"}}, parts.pre_tokenizers);
-  parts.model = wordpiece_model(parts.vocabulary, std::move(options));
+  parts.model = wordpiece_model(std::make_shared<const Vocabulary>(*parts.vocabulary), std::move(options));
   parts.decoder.wordpiece({});
   if (parts.special.cls && parts.special.sep) {
     parts.post =
