@@ -1,5 +1,6 @@
 // SentencePiece's .model. Field numbers are those of sentencepiece_model.proto (Kudo and Richardson 2018).
 #include <algorithm>
+#include <limits>
 
 #include "text/byte_trie.h"
 #include "text/charsmap.h"
@@ -105,12 +106,12 @@ std::unique_ptr<Model> make_model(const SentencePieceFile& file, std::string_vie
   if (file.model_type != 1)
     fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
   UnigramOptions options{.unknown = unknown, .excluded = excluded, .user_defined = user_defined, .sums_in_float = true};
-  double least = 0, most = 0;
+  double least = 0, most = std::numeric_limits<float>::min();  // SentencePiece's largest score is never negative
   bool any = false;
   for (size_t id = 0; id < file.scores.size(); ++id) {
     if (file.types[id] != PieceType::kNormal) continue;
     least = any ? std::min<double>(least, file.scores[id]) : file.scores[id];
-    most = any ? std::max<double>(most, file.scores[id]) : file.scores[id];
+    most = std::max<double>(most, file.scores[id]);
     any = true;
   }
   options.unknown_score = least - kUnknownPenalty;
