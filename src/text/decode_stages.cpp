@@ -135,6 +135,15 @@ void ByteTokenStage::token(std::string_view text) {
   put(text);
 }
 
+void DropLeadingStage::token(std::string_view text) {
+  if (!started_) {
+    const bool marked = !mark_.empty() && text.starts_with(mark_);
+    if (marked) text.remove_prefix(mark_.size());
+    started_ = !text.empty() || (marked && !repeat_);
+  }
+  put(text);
+}
+
 void ByteLevelStage::token(std::string_view text) {
   if (const auto bytes = spelled_bytes(text)) return put(*bytes);
   put(text);

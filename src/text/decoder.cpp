@@ -57,6 +57,11 @@ Decoder& Decoder::byte_fallback_bytes() {
   return add([] { return std::make_unique<ByteTokenStage>(); });
 }
 
+Decoder& Decoder::drop_leading(std::string mark, bool repeat) {
+  collect_if_fused();
+  return add([=] { return std::make_unique<DropLeadingStage>(mark, repeat); });
+}
+
 Decoder& Decoder::fuse() {
   fused_ = true;
   return *this;

@@ -163,9 +163,13 @@ TokenizerParts read_sentencepiece(std::string_view bytes, std::string_view where
   parts.normalizers.push_back(make_normalizer(file, where, config));
   parts.model = make_model(file, where, parts);
   surround_by_class(file, config, parts);
+  const bool drops_start = file.escape_whitespaces && !file.treat_whitespace_as_suffix;
+  if (drops_start && (file.add_dummy_prefix || file.remove_extra_whitespaces))
+    parts.decoder.drop_leading(std::string(kEscapedSpace), file.remove_extra_whitespaces);
   if (file.escape_whitespaces) parts.decoder.replace(std::string(kEscapedSpace), " ");
   parts.decoder.byte_fallback_bytes().fuse();
-  if (file.add_dummy_prefix) parts.decoder.strip(" ", file.treat_whitespace_as_suffix ? 0 : 1, file.treat_whitespace_as_suffix ? 1 : 0);
+  if (file.add_dummy_prefix && !drops_start)
+    parts.decoder.strip(" ", file.treat_whitespace_as_suffix ? 0 : 1, file.treat_whitespace_as_suffix ? 1 : 0);
   return parts;
 }
 
