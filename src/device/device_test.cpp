@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "device/cpu/cpu_device.h"
 #include "device/null/null_device.h"
 
@@ -24,6 +25,19 @@ TEST(CpuStream, RunsLaunchesInOrderWithABarrierBetween) {
   for (int i = 0; i < 50; ++i) launches.push_back({&kernel, {i % 2 ? y : x}, {i % 2 ? x : y}});
   device.make_stream()->run(launches);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(x.as<float>()[i], 50);
+}
+
+TEST(CpuDevice, WeightsLieOneAfterTheOtherUntilTheLastOneGoes) {
+  CpuDevice device({.num_threads = 1});
+  std::shared_ptr<HugePageArena> arena = device.weight_memory();
+  std::byte *a = arena->allocate(100), *b = device.weight_memory()->allocate(1), *large = arena->allocate(int64_t{40} << 20);
+  EXPECT_EQ(b, a + 128);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(large) % 64, 0u);
+  for (int64_t i = 0; i < int64_t{40} << 20; i += 4096) ASSERT_EQ(large[i], std::byte{0});
+  const std::weak_ptr<HugePageArena> watched = arena;
+  arena.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_THROW(device.weight_memory()->allocate(int64_t{1} << 60), Error);
 }
 
 TEST(NullDevice, RemembersWhatItWasAskedToDo) {
