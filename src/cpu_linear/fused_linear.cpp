@@ -13,11 +13,12 @@ constexpr int64_t kPrivateElements = 8192;
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
 constexpr int kMaxPanels = 2;  // that are in work at once
-// How far ahead weights are prefetched that are read once. Integers of one row: not at all, the processor does it better. 16-bit
-// floats, which are decoded: kDecodedBytesAhead. Others of several rows, whose arithmetic holds up the stream: kBytesAhead. Two panels
-// at once: to the next two, unless they are larger than kMostBytesAhead.
-constexpr int64_t kBytesAhead = 8 << 10;
+// How far ahead weights are prefetched that are read once. Of one row: fp32 and 8 bits not at all, the processor does it better; fewer
+// bits, with more arithmetic to a byte, kSmallBytesAhead; 16-bit floats, which are decoded, kDecodedBytesAhead. Integers of several rows,
+// whose arithmetic holds up the stream: kBytesAhead. Two panels at once: to the next two, unless they are larger than kMostBytesAhead.
+constexpr int64_t kSmallBytesAhead = 4 << 10;
 constexpr int64_t kDecodedBytesAhead = 16 << 10;
+constexpr int64_t kBytesAhead = 8 << 10;
 constexpr int64_t kMostBytesAhead = 64 << 10;
 // A source is widened for a single tile in pieces of so many k, which stay in a near cache.
 constexpr int64_t kWidenedK = 512;
@@ -262,7 +263,9 @@ class Call {
       return item <= kMostBytesAhead ? item : kBytesAhead;
     }
     if (is_short_float(m.kind())) return kDecodedBytesAhead;
-    return rows_.rows > 1 ? kBytesAhead : 0;
+    if (rows_.rows > 1) return kBytesAhead;
+    const int bits = format_of(m.kind()).bits;
+    return bits > 0 && bits < 8 ? kSmallBytesAhead : 0;
   }
 
   const float* bias(int matrix) const { return spec_.biases.empty() ? nullptr : spec_.biases[size_t(matrix)]; }
