@@ -50,6 +50,9 @@ class Value {
   // Every node that reads this value, once per operand that is this value.
   const std::vector<Node*>& users() const;
   bool is_output() const;             // of the graph
+  // Known before the program runs: a parameter, a constant, or computed from such alone, by an op that has a reference, in sizes
+  // that are numbers.
+  bool is_known_at_load() const;
   const HostTensor& constant() const;  // of a kConstant leaf
 
  private:
@@ -193,6 +196,7 @@ class Graph {
   std::string unique_name(std::string wanted);
   void drop_value(Value value);
   void drop_user(Value value, Node* node);
+  void update_known(std::vector<Node*> changed);
 
   std::shared_ptr<const OpRegistry> ops_;
   std::string name_;
