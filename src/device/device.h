@@ -67,6 +67,7 @@ class Event {
 class Stream {
  public:
   virtual ~Stream() = default;
+  // When a kernel fails, the launches after it do not run and its exception comes out, here or in synchronize; the stream goes on.
   virtual void run(std::span<const Launch> launches) = 0;
   virtual void copy_to_device(void* destination, const void* source, size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, size_t bytes) = 0;
