@@ -117,6 +117,7 @@ struct OpDef {
   std::function<std::optional<Tensor>(const OpCall&, const Tensor& input, const Sizes& output_sizes)> view;
   bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
   int in_place_operand = -1;  // output 0 is this operand's memory, changed in place (a KV cache); -1: none
+  int table_operand = -1;     // only rows of this operand are read, those that another names; -1: none
 };
 
 // The ops that a graph may use. Filled by calls, then shared and unchanging.

@@ -119,7 +119,11 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
       continue;
     }
     const int step = int(steps_.size());
-    for (const Value& in : node.inputs()) {
+    constant_bytes_ += kernel->held_bytes();
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const Value in = node.input(int(i));
+      if (in.is_known_at_load() && kernel->reads_constants() && int(i) != node.op().table_operand)
+        constant_bytes_ += storage_bytes(in.dtype(), in.shape().numel().value());
       if (in.is_known_at_load() && !kernel->reads_constants()) {
         // Packed: only the sizes are of interest from now on, unless another kernel wants the bytes.
         if (!places_.count(in)) places_[in] = {.root = in, .tensor = Tensor::contiguous(static_cast<void*>(nullptr), in.dtype(), evaluate(in.shape(), sample))};

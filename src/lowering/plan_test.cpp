@@ -125,6 +125,30 @@ TEST(Plan, FusedOpsWithoutKernelsAreTakenApartInPlace) {
   EXPECT_EQ(parameters.finished, std::vector<std::string>{"w"});
 }
 
+TEST(Plan, CountsWhatKernelsReadOfConstantsButNoTables) {
+  MapParameters parameters;
+  parameters.tensors["e"] = HostTensor(DType::kF32, {1000, 64});
+  parameters.tensors["n"] = HostTensor(DType::kF32, {64});
+  parameters.tensors["w"] = HostTensor(DType::kF32, {32, 64});
+  parameters.tensors["v"] = HostTensor(DType::kBF16, {32, 64});
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  const std::string leaves = R"(input %i : i32[n]
+    param %e : f32[1000, 64]
+    param %n : f32[64]
+    param %w : f32[32, 64]
+    param %v : bf16[32, 64]
+  )";
+  const auto bytes = [&](const std::string& body) {
+    return Plan(parse(leaves + body), device, *builtin_kernels(), parameters, {.arithmetic = Arithmetic::kExact}).constant_bytes();
+  };
+  const int64_t matrix = 32 * 64 * 4;
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n return %x"), 0);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %w)\n return %y"), matrix);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %z = rms_norm(%x, %n)\n %y = linear(%z, %w)\n return %y"), matrix + 64 * 4);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %w)\n %z = linear(%x, %w)\n return %y, %z"), 2 * matrix) << "read twice";
+  EXPECT_LE(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %v)\n return %y"), matrix / 2) << "never more than is stored";
+}
+
 TEST(Plan, SlicesAreViewsWithoutWork) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});

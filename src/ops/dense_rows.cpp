@@ -52,6 +52,7 @@ class DenseRowsKernel : public CpuKernel {
   }
 
   bool reads_constants() const override { return kernel_->reads_constants(); }
+  int64_t held_bytes() const override { return kernel_->held_bytes(); }
   std::string description() const override { return kernel_->description(); }
 
  private:

@@ -111,6 +111,13 @@ class PackedLinear : public CpuKernel {
   }
 
   bool reads_constants() const override { return false; }
+  int64_t held_bytes() const override {
+    size_t floats = norm_weight_.size() + norm_bias_.size();
+    for (const std::vector<float>& bias : biases_) floats += bias.size();
+    int64_t bytes = int64_t(floats * sizeof(float));
+    for (const PackedMatrix& m : matrices_) bytes += m.bytes();
+    return bytes;
+  }
   std::string description() const override { return op_ + "/packed " + std::string(name(matrices_[0].isa())); }
 
  private:
