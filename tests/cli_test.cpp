@@ -1,8 +1,13 @@
 // The program, end to end, on the project's own small models.
 #include <gmock/gmock.h>
 
+#include <pty.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "program.h"
 #include "test_data.h"
@@ -139,6 +144,15 @@ TEST(Run, AnswersThroughTheChatTemplate) {
   EXPECT_GT(o.json().at("prompt_tokens").get<int>(), 4);
 }
 
+TEST(Run, ABadChatTemplateHindersNothingButChat) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(golden("llama"), scratch / "model");
+  write_text(scratch / "model/chat_template.jinja", "{% if %}");
+  const Outcome o = headrace({"run", scratch / "model", "-p", "The wheel", "-n", "4", "--ignore-eos"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, headrace({"run", golden("llama"), "-p", "The wheel", "-n", "4", "--ignore-eos"}).out);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- build, inspect
 
 TEST(Build, AnEngineRunsAsItsModelDoes) {
@@ -216,6 +230,58 @@ TEST(Chat, AnswersLineByLineFromAPipe) {
   EXPECT_EQ(saved[0].at("content"), "Be brief.");
   EXPECT_EQ(saved[3].at("content"), "two\nlines");
   EXPECT_THAT(o.out, HasSubstr("no such command"));
+}
+
+// The program in a terminal of its own.
+class Terminal {
+ public:
+  explicit Terminal(const std::vector<std::string>& arguments) {
+    process_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (process_ != 0) return;
+    std::vector<char*> words = {const_cast<char*>(HEADRACE_PROGRAM)};
+    for (const std::string& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
+    words.push_back(nullptr);
+    ::execv(words[0], words.data());
+    ::_exit(127);
+  }
+  ~Terminal() {
+    if (process_ > 0) ::kill(process_, SIGKILL), ::waitpid(process_, nullptr, 0);
+    ::close(terminal_);
+  }
+  void type(std::string_view text) { EXPECT_EQ(::write(terminal_, text.data(), text.size()), ssize_t(text.size())); }
+  // What is shown up to this text, or up to the end.
+  std::string read_until(std::string_view text) {
+    std::string shown;
+    for (char c; shown.find(text) == std::string::npos && ::read(terminal_, &c, 1) == 1;) shown += c;
+    return shown;
+  }
+  int exit_code() {
+    int status = 0;
+    ::waitpid(std::exchange(process_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  int terminal_ = -1;
+  pid_t process_ = -1;
+};
+
+TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
+  const ScratchFolder scratch;
+  Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
+  terminal.read_until("> ");
+  terminal.type("Hello\n");
+  terminal.read_until("> ");
+  terminal.type("half a line\x03");  // too late for the answer
+  EXPECT_THAT(terminal.read_until("> "), HasSubstr("Ctrl-C again"));
+  terminal.type("/save " + (scratch / "saved.json") + "\n");
+  terminal.read_until("> ");
+  EXPECT_EQ(read_json_file(scratch / "saved.json").size(), 2u) << "the conversation is still there, without the half line";
+  terminal.type("\x03");
+  EXPECT_THAT(terminal.read_until("> "), HasSubstr("Ctrl-C again"));
+  terminal.type("\x03");
+  terminal.read_until("never shown");
+  EXPECT_EQ(terminal.exit_code(), 0);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- figures
@@ -299,6 +365,15 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   write_text(scratch / "short.txt", "short");
   write_text(scratch / "junk.gguf", "GGUF junk");
   write_text(scratch / "junk", "junk");
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::filesystem::copy(golden("llama"), scratch / "model");
+  Json config = read_json_file(scratch / "model/config.json");
+  config["hidden_size"] = 0;
+  write_text(scratch / "model/config.json", config.dump());
+  std::filesystem::copy(golden("llama"), scratch / "chat");
+  write_text(scratch / "chat/chat_template.jinja", "{% if %}");
+  std::filesystem::copy(golden("llama"), scratch / "text");
+  write_text(scratch / "text/tokenizer.json", "{");
   const std::string llama = golden("llama");
   const std::string long_prompt(40'000, 'x');
   const std::vector<BadInput> table = {
@@ -321,6 +396,14 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", golden("llama/config.json"), "-p", "x"}, 1, "random weights"},
       {{"run", llama, "-p", "\xff\xfe"}, 1, "UTF-8"},
       {{"run", llama, "-p", long_prompt}, 1, "but the context holds"},
+      {{"run", llama, "--chat", "\xff\xfe"}, 1, "message 0 (user): the text is not valid UTF-8"},
+      {{"run", llama, "--chat", "x", "--system", "a\xff"}, 1, "message 0 (system): the text is not valid UTF-8"},
+      {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
+      {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
+      {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
+      {{"run", scratch / "chat", "--chat", "x"}, 1, scratch / "chat: chat template, line 1"},
+      {{"chat", scratch / "chat"}, 1, scratch / "chat: chat template, line 1"},
+      {{"run", scratch / "text", "-p", "x"}, 1, scratch / "text: tokenizer.json: not valid JSON"},
       {{"run", llama, "--prompt-ids", ""}, 1, "prompt is empty"},
       {{"run", llama, "--prompt-ids", "1,999999"}, 1, "999999"},
       {{"run", llama, "-p", "x", "--temperature", "-1"}, 1, "temperature is -1"},
@@ -345,7 +428,12 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"eval", llama, "--text", scratch / "short.txt"}, 1, "fewer than one window"},
       {{"eval", llama, "--text", "/no/such/text"}, 1, "/no/such/text"},
       {{"build", llama, "-o", "/no/such/folder/engine"}, 1, "/no/such/folder"},
+      {{"build", llama, "-o", scratch / "pipe"}, 1, "no regular file"},
+      {{"run", llama, "-p", "x", "-n", "1", "--logits-out", scratch.path()}, 1, "a folder"},
+      {{"inspect", llama, "--graph", scratch / "pipe"}, 1, "no regular file"},
       {{"bench", llama, "--prompt", "0", "--gen", "0"}, 2, "nothing to measure"},
+      {{"bench", llama, "--prompt", "64", "--gen", "1000"}, 1, "--gen 1000 do not fit"},
+      {{"eval", llama, "--text", scratch / "short.txt", "--max-tokens", "-1"}, 2, "--max-tokens"},
   };
   for (const BadInput& bad : table) {
     std::string command;

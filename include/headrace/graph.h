@@ -118,6 +118,8 @@ struct OpDef {
   bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
   int in_place_operand = -1;  // output 0 is this operand's memory, changed in place (a KV cache); -1: none
   int table_operand = -1;     // only rows of this operand are read, those that another names; -1: none
+  // One output, of rank 2 or more, whose row i (along axis 0) depends on row i alone of the operands that have as many rows.
+  bool row_wise = false;
 };
 
 // The ops that a graph may use. Filled by calls, then shared and unchanging.

@@ -5,6 +5,8 @@
 #include "api/plan_model.h"
 #include "api/text_loader.h"
 #include "build/builder.h"
+#include "core/context.h"
+#include "core/log.h"
 #include "engine/engine_file.h"
 
 namespace headrace {
@@ -41,9 +43,15 @@ Engine load_engine(const std::string& path, const LoadOptions& options) {
 ModelText load_text(const Engine& engine) {
   ModelText text;
   if (engine.text.empty()) return text;
-  text.tokenizer = make_tokenizer(engine.text, folder_name(engine.origin));
-  text.chat_template = make_chat_template(engine.text, *text.tokenizer);
-  return text;
+  return with_context(engine.origin, [&] {
+    text.tokenizer = make_tokenizer(engine.text, folder_name(engine.origin));
+    try {
+      text.chat_template = make_chat_template(engine.text, *text.tokenizer);
+    } catch (const Error& e) {
+      text.template_error = fmt::format("{}: {}", engine.origin, e.what());
+    }
+    return text;
+  });
 }
 
 std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenizer, const LoadOptions& options) {
@@ -74,6 +82,7 @@ LLM::Parts load_parts(const std::string& path, const LoadOptions& options) {
   Engine engine = load_engine(path, options);
   ModelText text = load_text(engine);
   if (!text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); text needs them", path);
+  if (!text.template_error.empty()) log_line(LogLevel::kWarning, text.template_error);
   std::unique_ptr<Executor> executor = make_executor(std::move(engine), text.tokenizer.get(), options);
   return {std::move(executor), std::move(text.tokenizer), std::move(text.chat_template)};
 }

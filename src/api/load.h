@@ -15,6 +15,7 @@ Engine load_engine(const std::string& path, const LoadOptions& options = {});
 struct ModelText {
   std::shared_ptr<const Tokenizer> tokenizer;                // null when the model comes without one
   std::shared_ptr<const jinja::ChatTemplate> chat_template;  // may be null
+  std::string template_error;                                // why it is null though there is one: all but chat works without
 };
 ModelText load_text(const Engine& engine);
 

@@ -26,6 +26,17 @@ DType cache_dtype(const Engine& engine) {
   return DType::kF32;
 }
 
+// What the sampler reads must be what the program writes.
+void check_logits(const Engine& engine) {
+  for (const Graph::Output& output : engine.program.outputs()) {
+    if (output.name != "logits") continue;
+    const Shape& shape = output.value.shape();
+    if (shape.rank() == 2 && shape[1] == Dim(engine.vocab_size)) return;
+    invalid("{}: its logits are {}, {} are wanted for each token; build the engine again", engine.origin, shape.to_string(), engine.vocab_size);
+  }
+  invalid("{}: its program has no output 'logits'; build the engine again", engine.origin);
+}
+
 int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
 
 }  // namespace
@@ -44,6 +55,7 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
     fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; 'headrace embed' makes vectors with it", engine.origin);
   if (!engine.program.leaves(Leaf::kParameter).empty() && !engine.weights)
     fail(ErrorCode::kUnsupported, "{}: is an engine without weights; build it with --weights embed or link", engine.origin);
+  check_logits(engine);
   device_ = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
   stream_ = device_->make_stream();
 
@@ -80,7 +92,11 @@ void PlanModel::make_cache(const std::vector<Value>& states) {
   for (const Value& kv : states) {
     const Sizes sizes{limits_.num_blocks, 2, kv.shape()[2].value(), limits_.block_tokens, kv.shape()[4].value()};
     const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), kv.dtype(), sizes);
-    cache_.push_back(device_->allocate(size_t(shape.bytes())));
+    try {
+      cache_.push_back(device_->allocate(size_t(shape.bytes())));
+    } catch (const Error& e) {
+      throw Error(e.code, fmt::format("the cache of {} tokens: {}; ask for a smaller context", int64_t{limits_.num_blocks} * limits_.block_tokens, e.what()));
+    }
     plan_->bind_state(kv.name(), Tensor::contiguous(static_cast<void*>(cache_.back().data()), kv.dtype(), sizes));
   }
 }

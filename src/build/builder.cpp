@@ -1,5 +1,6 @@
 #include "build/builder.h"
 
+#include "core/context.h"
 #include "models/models.h"
 #include "ops/cast/cast.h"
 #include "ops/ops.h"
@@ -42,7 +43,8 @@ void convert_matrices(Graph& graph, DType dtype) {
 
 Engine build_engine(const std::string& path, const BuilderOptions& options) {
   Checkpoint checkpoint = open_checkpoint(path);
-  const ModelFamily& family = find_model_family(checkpoint.config);
+  // A family knows no paths: what it says about the configuration gets one here.
+  const ModelFamily& family = *with_context(path, [&] { return &find_model_family(checkpoint.config); });
   std::shared_ptr<const WeightSource> weights = options.random_weights ? nullptr : checkpoint.weights;
   if (!options.random_weights) checkpoint.require_weights();
 
@@ -55,7 +57,7 @@ Engine build_engine(const std::string& path, const BuilderOptions& options) {
     const std::optional<StoredType> found = weights->find(name);
     return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
   };
-  const ModelInfo info = family.build(nn::Scope(graph, stored, DType::kF32), checkpoint.config);
+  const ModelInfo info = with_context(path, [&] { return family.build(nn::Scope(graph, stored, DType::kF32), checkpoint.config); });
   const std::vector<DeclaredWeight> declared = declared_weights(graph);
   if (options.random_weights) {
     weights = random_weights(declared, {.seed = *options.random_weights, .matrix_dtype = random_dtype});

@@ -56,6 +56,8 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
     options.load.executor.prefix_cache = false;
     const double start = now_s();
     Engine engine = load_engine(options.path, options.load);
+    if (std::max(s.prompt, 1) + s.gen > engine.max_positions)
+      invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen, engine.max_positions);
     options.load.context = int(std::min<int64_t>(context_for(s), engine.max_positions));
     cost = cost_of(engine);
     auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = threads, .context = options.load.context});

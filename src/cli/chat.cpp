@@ -31,7 +31,7 @@ constexpr char kHelp[] =
     "  /stats         speed of the last answer\n"
     "  /exit          leave (or Ctrl-D)\n"
     "A line that ends in \\ goes on in the next one; \"\"\" begins and ends a text of several lines.\n"
-    "Ctrl-C stops an answer.\n";
+    "Ctrl-C stops an answer, or drops the line that you are at; twice at the prompt, it leaves.\n";
 
 // What the model's generation_config says, where the command line says nothing.
 void apply_defaults(SamplingParams& p, const Json& generation) {
@@ -39,7 +39,11 @@ void apply_defaults(SamplingParams& p, const Json& generation) {
   const bool samples = generation.is_object() && find_or(generation, "do_sample", false, "generation_config.json");
   if (std::isnan(p.temperature)) {
     p.temperature = samples ? value("temperature").value_or(1) : 0;
-    if (samples && p.top_k == 0) p.top_k = int(value("top_k").value_or(0));
+    if (samples && p.top_k == 0) {
+      const float k = value("top_k").value_or(0);
+      if (!(k >= 0 && k <= 1e9f)) invalid("generation_config.json: 'top_k' is {}, a number from 0 is wanted", k);
+      p.top_k = int(k);
+    }
     if (samples && p.top_p == 1) p.top_p = value("top_p").value_or(1);
     if (samples && p.min_p == 0) p.min_p = value("min_p").value_or(0);
   }
@@ -56,13 +60,20 @@ class Conversation {
   // Returns the exit code: 1 when a turn failed and nobody was there to see it.
   int run() {
     if (input_is_terminal()) write_output(colour("2", "/help says what you can do. Ctrl-D leaves.\n"));
-    bool failed = false;
+    bool failed = false, interrupted = false;
     for (;;) {
+      interrupt_.clear();
       show_prompt("> ");
-      Interrupt at_prompt;
       const std::optional<std::string> message = reader_.message([this] { show_prompt(". "); });
-      if (!message) break;
+      if (!message) {
+        if (!interrupt_.requested() || interrupted || !input_is_terminal()) break;
+        interrupted = true;  // perhaps it was meant for an answer that has just ended
+        write_output(colour("2", "\nCtrl-C again or Ctrl-D leaves.\n"));
+        continue;
+      }
+      interrupted = false;
       if (message->empty()) continue;
+      interrupt_.clear();
       try {
         if (*message == "/exit" || *message == "/quit") break;
         if (message->starts_with('/')) command(*message);
@@ -132,12 +143,11 @@ class Conversation {
   }
 
   Completion answer() {
-    Interrupt interrupt;
     Generation generation = llm_.start(llm_.chat_prompt(messages_), options_);
     Completion whole;
     for (bool cancelled = false; !whole.finished();) {
       std::optional<Completion> piece = generation.next(std::chrono::milliseconds(50));
-      if (interrupt.requested() && !cancelled) generation.cancel(), cancelled = true;
+      if (interrupt_.requested() && !cancelled) generation.cancel(), cancelled = true;
       if (!piece) continue;
       write_output(piece->text);
       whole.append(std::move(*piece));
@@ -152,6 +162,7 @@ class Conversation {
   double load_s_;
   bool show_stats_, colored_;
   LineReader reader_;
+  Interrupt interrupt_;
   std::vector<Message> messages_;
   std::optional<Completion> last_;
 };
@@ -162,6 +173,7 @@ int chat(ChatSettings& s) {
   apply_defaults(s.generate.sampling, engine.generation);
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; a conversation needs them", s.model.path);
+  if (!model.text.template_error.empty()) invalid("{}", model.text.template_error);
   if (!model.text.chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or 'headrace run -p'", s.model.path);
   LLM llm({std::move(model.executor), model.text.tokenizer, model.text.chat_template});
   return Conversation(std::move(llm), s.generate, s.system, model.load_s, s.stats).run();

@@ -11,6 +11,8 @@
 namespace headrace::cli {
 namespace {
 
+constexpr size_t kMostText = size_t{1} << 30;
+
 std::string read_all(int fd, const std::string& where) {
   std::string text;
   for (char buffer[1 << 16];;) {
@@ -18,6 +20,7 @@ std::string read_all(int fd, const std::string& where) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) invalid("{}: cannot be read: {}", where, std::strerror(errno));
     if (got == 0) return text;
+    if (text.size() + size_t(got) > kMostText) invalid("{}: has more than 1 GiB of text; give less", where);
     text.append(buffer, size_t(got));
   }
 }

@@ -139,6 +139,7 @@ int run(RunSettings& s) {
   if (engine.kind == "encoder") return run_encoder(std::move(engine), s);
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
 
+  if (s.prompt.chat && !model.text.template_error.empty()) invalid("{}", model.text.template_error);
   LogitsRecorder recorder;
   if (!s.logits_out.empty()) s.generate.output.on_logits = recorder.callback();
   const CompletionCallback on_piece = s.json ? CompletionCallback() : show;

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "api/text_loader.h"
-#include "core/error.h"
+#include "core/context.h"
 #include "core/mapped_file.h"
 #include "engine/engine_file.h"
 #include "weights/checkpoint.h"
@@ -39,7 +39,7 @@ TextFiles find_text_files(const std::string& path) {
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& path) {
   const TextFiles files = find_text_files(path);
   if (files.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, *.tiktoken, vocab.txt or a GGUF's)", path);
-  return make_tokenizer(files, folder_name(path));
+  return with_context(path, [&] { return make_tokenizer(files, folder_name(path)); });
 }
 
 }  // namespace headrace::cli

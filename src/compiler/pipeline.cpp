@@ -22,6 +22,7 @@ constexpr Pass kPipeline[] = {
     {"use-kv-cache", use_kv_cache},      // causal attention over a paged cache
     {"fuse-qkv-post", fuse_qkv_post},    // head norms, rope and the cache write
     {"fuse-add-norm", fuse_add_norm},    // residual sums whose norm no linear took in
+    {"select-rows-early", select_rows_early},  // the last layer's, of which only some are wanted
     {"remove-dead", remove_dead},
 };
 

@@ -1,9 +1,17 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
+#include "core/context.h"
 #include "core/dtype.h"
 #include "core/json.h"
+#include "core/log.h"
+#include "core/mapped_file.h"
+#include "core/new_file.h"
 #include "core/utf8.h"
 
 namespace headrace {
@@ -36,6 +44,17 @@ TEST(Dim, SizesBeyond64BitsAreErrors) {
   EXPECT_EQ(Dim::parse("9223372036854775806+1"), Dim(INT64_MAX));
   EXPECT_THROW((t * (int64_t{1} << 32)).evaluate({{"tokens", int64_t{1} << 32}}), Error);
   EXPECT_THROW((t * t + t * 3).evaluate({{"tokens", int64_t{3037000499}}}), Error);
+}
+
+TEST(Dim, SizesThatOverflowAreErrors) {
+  const Dim t = Dim::symbol("tokens"), huge(INT64_MAX), lowest(INT64_MIN);
+  EXPECT_THROW(huge + 1, Error);
+  EXPECT_THROW(lowest - 1, Error);
+  EXPECT_THROW(huge * t * 2, Error);
+  EXPECT_THROW((huge * t).evaluate({{"tokens", 2}}), Error);
+  EXPECT_THROW((huge * t + 1).evaluate({{"tokens", 1}}), Error);
+  EXPECT_FALSE(lowest.divided_by(-1));
+  EXPECT_EQ(lowest.to_string(), "-9223372036854775808");
 }
 
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
@@ -80,6 +99,98 @@ TEST(Json, IntegersThatDoNotFitAreErrors) {
   EXPECT_THROW(find<int64_t>(json, "c", "x"), Error);
   EXPECT_EQ(find<uint64_t>(json, "c", "x"), UINT64_MAX);
   EXPECT_EQ(find<int>(json, "d", "x"), 2147483647);
+}
+
+TEST(Json, TreesBuiltInOrderEqualTheLibrarysOwn) {
+  for (const char* text : {"{}", "[]", "3", "\"x\"", "[1, -2, 3.5, null, true, \"\\u00e9\", [], {}, [[{\"a\": [1]}]]]", "{\"b\": {\"z\": 1, \"a\": [2, {\"c\": 3}]}, \"a\": 18446744073709551615}",
+                           "{\"a\": 1, \"b\": 2, \"a\": [3]}"}) {
+    EXPECT_EQ(parse_ordered_json(text, "x"), OrderedJson::parse(text)) << text;
+    EXPECT_EQ(parse_ordered_json(text, "x").dump(), OrderedJson::parse(text).dump()) << text;
+  }
+  EXPECT_EQ(parse_json_with_unique_keys("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}", "x"), Json::parse("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}"));
+  EXPECT_THROW(parse_json_with_unique_keys("[{\"a\": 1, \"b\": {}, \"a\": 2}]", "x"), Error);
+  for (const char* bad : {"", "{", "[1,]", "{\"a\"}", "{} {}", "\"\xff\"", "1e999"}) {
+    EXPECT_THROW(parse_ordered_json(bad, "x"), Error) << bad;
+    EXPECT_THROW(parse_json_with_unique_keys(bad, "x"), Error) << bad;
+  }
+}
+
+TEST(Json, ManyKeysInOneObjectTakeLinearTime) {  // hours, were each looked for among all
+  std::string text = "{";
+  for (int i = 0; i < 400000; ++i) text += fmt::format("{}\"key {}\": {{}}", i ? "," : "", i);
+  text += "}";
+  EXPECT_EQ(parse_ordered_json(text, "x").size(), 400000u);
+  EXPECT_EQ(parse_json_with_unique_keys(text, "x").size(), 400000u);
+}
+
+TEST(Error, WhatLeavesWithoutAPathGetsOne) {
+  const auto message = [](const std::string& inner) {
+    try {
+      with_context("/a/model", [&]() -> int { invalid("{}", inner); });
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("no vocabulary"), "/a/model: no vocabulary");
+  EXPECT_EQ(message("/a/model/x: is cut short"), "/a/model/x: is cut short");
+  EXPECT_EQ(with_context("/a", [] { return 3; }), 3);
+}
+
+TEST(Log, TextFromFilesDoesNotSteerTheTerminal) {
+  testing::internal::CaptureStderr();
+  log_line(LogLevel::kError, "a\x1b[31mb\r\xc2\x9b" "c\n  \u00e9");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "headrace: error: a\\x1b[31mb\\x0d\\xc2\\x9bc\n  \u00e9\n");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- files
+
+class Files : public testing::Test {
+ protected:
+  Files() : folder_(std::filesystem::temp_directory_path() / fmt::format("headrace-core-{}", ::getpid())) { std::filesystem::create_directories(folder_); }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::string text(const char* name) const {
+    std::ifstream file(path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const char* name, std::string_view bytes) const {
+    NewFile file(path(name));
+    file.append(std::as_bytes(std::span(bytes)));
+    file.commit();
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, ANewFileReplacesAFileAndWhatALinkLeadsTo) {
+  write("a", "old");
+  write("a", "new");
+  EXPECT_EQ(text("a"), "new");
+  std::filesystem::create_directories(folder_ / "sub");
+  std::filesystem::create_symlink("sub/target", path("link"));
+  for (const char* content : {"first", "second"}) {  // the target is not there yet, then is
+    write("link", content);
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+    EXPECT_EQ(text("sub/target"), content);
+  }
+  std::filesystem::create_symlink("loop", path("loop"));
+  EXPECT_THROW(NewFile(path("loop")), Error);
+}
+
+TEST_F(Files, WhatIsNoFileIsNeverReplacedByOne) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_directories(folder_ / "sub");
+  std::filesystem::create_symlink("pipe", path("link"));
+  for (const char* name : {"pipe", "sub", "link"}) EXPECT_THROW(write(name, "x"), Error) << name;
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_THROW(NewFile("/dev/null"), Error);
+  EXPECT_THROW(NewFile("/dev/stdout/x"), Error);
+}
+
+TEST_F(Files, APipeIsRefusedWithoutWaitingForAWriter) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile::open(path("pipe")), Error);
 }
 
 TEST(Tensor, BytesOfHostileSizesAreRefused) {

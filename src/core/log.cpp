@@ -1,8 +1,11 @@
 #include "core/log.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include "core/error.h"
 
 namespace headrace {
 namespace {
@@ -24,7 +27,13 @@ bool log_enabled(LogLevel level) {
 }
 
 void log_line(LogLevel level, std::string_view message) {
-  const std::string line = fmt::format("headrace: {}: {}\n", kNames[int(level)], message);
+  std::string line = fmt::format("headrace: {}:", kNames[int(level)]);
+  for (size_t begin = 0; begin <= message.size();) {  // what a file says must not steer the terminal
+    const size_t end = std::min(message.find('\n', begin), message.size());
+    line += (begin == 0 ? " " : "\n") + printable(message.substr(begin, end - begin), std::string_view::npos);
+    begin = end + 1;
+  }
+  line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);  // one call: lines of several threads do not mix
 }
 

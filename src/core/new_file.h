@@ -10,7 +10,8 @@ namespace headrace {
 
 class NewFile {
  public:
-  // Throws Error(kInvalidArgument) when the folder cannot be written to; so do the writes when the disk is full.
+  // A link is followed. Throws Error(kInvalidArgument) when the folder cannot be written to, or the name is that of a device, a pipe or a
+  // folder, none of which a file may replace; so do the writes when the disk is full.
   explicit NewFile(std::string path);
   // Removes what was written, unless it was committed.
   ~NewFile();
@@ -26,7 +27,7 @@ class NewFile {
   void commit();
 
  private:
-  std::string path_, partial_path_;
+  std::string path_, target_, partial_path_;  // as named, where that leads, beside it
   int fd_ = -1;
   bool nameless_ = false;
   uint64_t end_ = 0;

@@ -1,29 +1,11 @@
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <iterator>
 #include <utility>
 
 #include "core/error.h"
 #include "headrace/types.h"
 
 namespace headrace {
-namespace {
-
-// Sizes come from files too: a sum or product beyond 64 bits is an error. So is the one number that has no opposite.
-int64_t sum_of(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum) || sum == INT64_MIN) invalid("a size of {} + {} is too large", a, b);
-  return sum;
-}
-
-int64_t product_of(int64_t a, int64_t b) {
-  int64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product) || product == INT64_MIN) invalid("a size of {} * {} is too large", a, b);
-  return product;
-}
-
-}  // namespace
 
 Dim::Dim(int64_t value) {
   if (value != 0) terms_[{}] = value;
@@ -42,6 +24,22 @@ int64_t Dim::value() const {
   return terms_.empty() ? 0 : terms_.begin()->second;
 }
 
+namespace {
+
+// Sizes come from files, too.
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) invalid("a size overflows: {} + {}", a, b);
+  return sum;
+}
+int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) invalid("a size overflows: {} * {}", a, b);
+  return product;
+}
+
+}  // namespace
+
 int64_t Dim::evaluate(const SymbolValues& symbols) const {
   int64_t sum = 0;
   for (const auto& [monomial, coefficient] : terms_) {
@@ -49,9 +47,9 @@ int64_t Dim::evaluate(const SymbolValues& symbols) const {
     for (const std::string& symbol : monomial) {
       const auto it = symbols.find(symbol);
       if (it == symbols.end()) fail(ErrorCode::kNotFound, "the size '{}' has no value for symbol '{}'", to_string(), symbol);
-      product = product_of(product, it->second);
+      product = times(product, it->second);
     }
-    sum = sum_of(sum, product);
+    sum = plus(sum, product);
   }
   return sum;
 }
@@ -59,7 +57,7 @@ int64_t Dim::evaluate(const SymbolValues& symbols) const {
 Dim Dim::operator+(const Dim& other) const {
   Dim sum = *this;
   for (const auto& [monomial, coefficient] : other.terms_)
-    if (int64_t& term = sum.terms_[monomial]; (term = sum_of(term, coefficient)) == 0) sum.terms_.erase(monomial);
+    if (int64_t& term = sum.terms_[monomial]; (term = plus(term, coefficient)) == 0) sum.terms_.erase(monomial);
   return sum;
 }
 
@@ -72,7 +70,7 @@ Dim Dim::operator*(const Dim& other) const {
       Monomial m = a;
       m.insert(m.end(), b.begin(), b.end());
       std::sort(m.begin(), m.end());
-      if (int64_t& term = product.terms_[m]; (term = sum_of(term, product_of(x, y))) == 0) product.terms_.erase(m);
+      if (int64_t& term = product.terms_[m]; (term = plus(term, times(x, y))) == 0) product.terms_.erase(m);
     }
   return product;
 }
@@ -83,7 +81,7 @@ std::optional<Dim> Dim::divided_by(const Dim& divisor) const {
   const auto& [by, coefficient] = *divisor.terms_.begin();
   Dim quotient;
   for (const auto& [monomial, x] : terms_) {
-    if (x % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), by.begin(), by.end())) return std::nullopt;
+    if ((coefficient == -1 && x == INT64_MIN) || x % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), by.begin(), by.end())) return std::nullopt;
     Monomial rest;
     std::set_difference(monomial.begin(), monomial.end(), by.begin(), by.end(), std::back_inserter(rest));
     quotient.terms_[rest] = x / coefficient;
@@ -102,7 +100,7 @@ std::string Dim::to_string() const {
   std::string out;
   for (auto it = terms_.rbegin(); it != terms_.rend(); ++it) {  // the constant, if any, comes last
     const auto& [monomial, coefficient] = *it;
-    const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    const uint64_t magnitude = coefficient < 0 ? -uint64_t(coefficient) : uint64_t(coefficient);
     if (coefficient < 0) out += "-";
     else if (!out.empty()) out += "+";
     if (monomial.empty() || magnitude != 1) out += fmt::format("{}{}", magnitude, monomial.empty() ? "" : "*");

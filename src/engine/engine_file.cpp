@@ -1,9 +1,11 @@
 #include "engine/engine_file.h"
 
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "core/context.h"
 #include "core/dtype.h"
+#include "core/mapped_file.h"
 #include "core/version.h"
 #include "engine/linked_weights.h"
 #include "ops/ops.h"
@@ -122,14 +124,6 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
 
 constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 
-// How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
-bool begins_as_written(const std::string& path) {
-  constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
-  char bytes[8 + kBeginning.size()] = {};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(bytes, sizeof bytes) && std::string_view(bytes + 8, kBeginning.size()) == kBeginning;
-}
-
 }  // namespace
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
@@ -173,15 +167,35 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
 bool is_engine_file(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
-  if (begins_as_written(path)) return true;  // even if it is cut short: reading it says so
   try {
-    return SafetensorsFile::open(path).metadata().count(kFormatKey) > 0;
+    // By the key alone: what is cut short or damaged elsewhere is an engine still, and read_engine says what is wrong with it.
+    const auto file = MappedFile::open(path);
+    const std::string_view text = file->text();
+    uint64_t header_bytes = 0;
+    if (text.size() < sizeof header_bytes + 1 || text[sizeof header_bytes] != '{') return false;
+    std::memcpy(&header_bytes, text.data(), sizeof header_bytes);
+    return text.substr(sizeof header_bytes, header_bytes).find(fmt::format("\"{}\"", kFormatKey)) != std::string_view::npos;
   } catch (const Error&) {
     return false;
   }
 }
 
-Engine read_engine(const std::string& path) {
+namespace {
+
+// The cache is made of these before anything runs.
+void check_states(const Graph& program, const std::string& where) {
+  for (const Value& kv : program.leaves(Leaf::kState)) {
+    const Shape& shape = kv.shape();
+    const auto known = [&](int axis, int64_t least, int64_t most) {
+      return shape[axis].is_constant() && shape[axis].value() >= least && shape[axis].value() <= most;
+    };
+    if (shape.rank() != 5 || !known(1, 2, 2) || !known(2, 1, 1 << 16) || !known(4, 1, 1 << 16) || !is_float(kv.dtype()))
+      invalid("{}: state '{}' is {}{}, wanted floats (num_blocks, 2, kv_heads, block_tokens, head_dim)", where, printable(kv.name()), name(kv.dtype()),
+              shape.to_string());
+  }
+}
+
+Engine read_program(const std::string& path) {
   const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
   const auto entry = [&](const char* key) -> const std::string& {
     const auto it = file->metadata().find(key);
@@ -198,9 +212,10 @@ Engine read_engine(const std::string& path) {
   Engine engine{.origin = path, .program = Graph::parse(entry("program"), builtin_ops())};
   engine.kind = require<std::string>(json, "kind", where);
   if (engine.kind != "decoder" && engine.kind != "encoder") invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
+  check_states(engine.program, where);
   engine.vocab_size = require<int64_t>(json, "vocab_size", where);
   engine.max_positions = require<int64_t>(json, "max_positions", where);
-  if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1) invalid("{}: impossible vocabulary or context size", where);
+  if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1 || engine.max_positions > INT32_MAX) invalid("{}: impossible vocabulary or context size", where);
   engine.exact = require<bool>(json, "exact", where);
   engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()), engine.pooling = json.value("pooling", Json());
   for (const SafetensorsTensor& t : file->tensors())
@@ -211,6 +226,12 @@ Engine read_engine(const std::string& path) {
   else if (mode == "link") engine.weights = read_linked(path, json);
   else if (mode != "none") invalid("{}: weights_mode '{}' is not known", where, printable(mode));
   return engine;
+}
+
+}  // namespace
+
+Engine read_engine(const std::string& path) {
+  return with_context(path, [&] { return read_program(path); });
 }
 
 }  // namespace headrace

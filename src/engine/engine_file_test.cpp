@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -125,6 +126,15 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
   EXPECT_GT(refused, 10);
 }
 
+TEST_F(EngineFile, CutShortItIsStillKnownForAnEngine) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
+  fs::resize_file(path("a.engine"), fs::file_size(path("a.engine")) - 1);
+  EXPECT_TRUE(is_engine_file(path("a.engine")));
+  EXPECT_NE(error_of([&] { read_engine(path("a.engine")); }).find("cut short"), std::string::npos);
+  write_safetensors(path("b.safetensors"), {}, {{"format", "pt"}});
+  EXPECT_FALSE(is_engine_file(path("b.safetensors")));
+}
+
 TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
   write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
   std::string bytes(fs::file_size(path("a.engine")), '\0');
@@ -135,6 +145,26 @@ TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
   EXPECT_TRUE(is_engine_file(path("b.engine")));
   const std::string error = error_of([&] { read_engine(path("b.engine")); });
   EXPECT_NE(error.find("can be read in place"), std::string::npos) << error;
+}
+
+TEST_F(EngineFile, StatesOfAnotherShapeThanTheCachesAreRefused) {
+  for (const char* type : {"f32[4]", "f32[]", "f32[b, 2, 1, t, h]", "f32[b, 2, 9223372036854775807, t, 8]", "f32[b, 3, 1, t, 8]", "i32[b, 2, 1, t, 8]", "f32[b, 2, 1, t, 0]"}) {
+    Engine engine = make_engine(weights());
+    engine.program = Graph::parse(fmt::format("graph g {{\n input %x : f32[n]\n state %kv : {}\n return %x\n}}", type), builtin_ops());
+    write_engine(engine, path("a.engine"), WeightsMode::kNone);
+    const std::string error = error_of([&] { read_engine(path("a.engine")); });
+    EXPECT_NE(error.find("state 'kv'"), std::string::npos) << type << ": " << error;
+    EXPECT_EQ(error.find(path("a.engine")), 0u) << "the file is named";
+  }
+}
+
+TEST_F(EngineFile, EveryErrorNamesTheFile) {
+  const auto error_with = [&](const char* format, const char* engine, const char* program) {
+    write_safetensors(path("a.engine"), {}, {{"headrace.format", format}, {"engine", engine}, {"program", program}});
+    return error_of([&] { read_engine(path("a.engine")); });
+  };
+  for (const std::string& error : {error_with("x", "{}", "graph g {\n}"), error_with("1", "{", "graph g {\n}"), error_with("1", "{}", "graf")})
+    EXPECT_EQ(error.find(path("a.engine")), 0u) << error;
 }
 
 TEST_F(EngineFile, ALaterFormatIsRefusedByName) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json.h"
+#include "core/utf8.h"
 
 namespace headrace {
 namespace {
@@ -41,6 +42,14 @@ std::string without_marks(std::string_view text) {
   }
 }
 
+void check_utf8(const std::string& text, const std::string& where) {
+  for (size_t at = 0; at < text.size();) {
+    const Utf8 c = decode_utf8(text, at);
+    if (!c.valid) invalid("{}: the text is not valid UTF-8: byte 0x{:02x} at offset {}", where, uint8_t(text[at]), at);
+    at += size_t(c.length);
+  }
+}
+
 }  // namespace
 
 ChatPrompter::ChatPrompter(std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const jinja::ChatTemplate> chat_template)
@@ -48,13 +57,18 @@ ChatPrompter::ChatPrompter(std::shared_ptr<const Tokenizer> tokenizer, std::shar
   if (!template_) return;
   for (int32_t id = 0; id < tokenizer_->vocab_size(); ++id)
     if (tokenizer_->is_special(id) && !tokenizer_->token_text(id).empty()) controls_.emplace_back(tokenizer_->token_text(id));
+  for (const std::string& c : controls_) begins_control_[uint8_t(c[0])] = true;
   std::ranges::sort(controls_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
 std::string ChatPrompter::to_json(std::span<const Message> messages) {
   OrderedJson json = OrderedJson::array();
+  for (size_t i = 0; i < messages.size(); ++i) {
+    check_utf8(messages[i].role, fmt::format("message {}: role", i));
+    check_utf8(messages[i].content, fmt::format("message {} ({})", i, printable(messages[i].role)));
+  }
   for (const Message& message : messages) json.push_back({{"role", message.role}, {"content", message.content}});
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return json.dump();
 }
 
 std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string_view tools) const {
@@ -74,6 +88,10 @@ std::vector<int32_t> ChatPrompter::encode(std::string_view messages, std::string
 std::string ChatPrompter::shield(std::string_view text) const {
   std::string result;
   for (size_t i = 0; i < text.size();) {
+    if (!begins_control_[uint8_t(text[i])]) {
+      result += text[i++];
+      continue;
+    }
     const auto control = std::ranges::find_if(controls_, [&](const std::string& c) { return text.substr(i, c.size()) == c; });
     if (control == controls_.end()) {
       result += text[i++];

@@ -289,6 +289,16 @@ TEST(LLM, MarksThatPeopleWriteAreDroppedInLinearTime) {
   EXPECT_EQ(std::ranges::count(ids, kEnd), 1) << "the template's own";
 }
 
+TEST(LLM, LongHostileMessagesTakeLinearTime) {
+  LLM llm = make(1, {kEnd}, kTemplate);
+  std::string marks, controls;  // marks: what stands around shielded control tokens inside
+  for (int i = 0; i < 400000; ++i) marks += "\xEF\xB7\x90";
+  for (int i = 0; i < 20000; ++i) controls += "<end>";
+  const size_t bare = llm.chat_prompt(std::vector<Message>{{"user", ""}}).token_ids.size();
+  EXPECT_EQ(llm.chat_prompt(std::vector<Message>{{"user", marks}}).token_ids.size(), bare) << "marks are dropped";
+  EXPECT_EQ(std::ranges::count(llm.chat_prompt(std::vector<Message>{{"user", controls}}).token_ids, kEnd), 1);
+}
+
 TEST(LLM, BadInputIsAnErrorThatSaysSo) {
   LLM llm = make(1, "x");
   const auto message = [](auto&& call) {
@@ -308,6 +318,7 @@ TEST(LLM, BadInputIsAnErrorThatSaysSo) {
   EXPECT_THAT(message([&] { chat.chat({{"user", "x"}}); }), HasSubstr("roles must alternate"));
   EXPECT_THAT(message([&] { chat.chat_prompt_from_json("{}"); }), HasSubstr("wanted a JSON array"));
   EXPECT_THAT(message([&] { chat.chat_prompt_from_json("["); }), HasSubstr("chat messages"));
+  EXPECT_THAT(message([&] { chat.chat({{"user", "x"}, {"user", "a\xff"}}); }), HasSubstr("message 1 (user): the text is not valid UTF-8: byte 0xff at offset 1"));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ ModelInfo build_bert(const Scope& root, const Json& config) {
   const int64_t vocab = config_size(config, "vocab_size"), hidden = config_size(config, "hidden_size");
   const int64_t layers = config_layers(config, "num_hidden_layers"), heads = config_size(config, "num_attention_heads");
   const int64_t intermediate = config_size(config, "intermediate_size"), max_positions = config_size(config, "max_position_embeddings");
-  const auto eps = float(find_or<double>(config, "layer_norm_eps", 1e-12, kConfig));
+  const float eps = config_eps(config, "layer_norm_eps", 1e-12);
   const Activation activation = parse_activation(find_or<std::string>(config, "hidden_act", "gelu", kConfig));
   if (hidden % heads != 0) invalid("{}: a hidden size of {} does not divide into {} heads", kConfig, hidden, heads);
   const AttentionOptions attention{.heads = heads, .kv_heads = heads, .head_dim = hidden / heads};

@@ -1,5 +1,7 @@
 #include "models/config.h"
 
+#include <cmath>
+
 namespace headrace {
 
 int64_t config_size(const Json& config, const char* key, std::optional<int64_t> fallback) {
@@ -11,9 +13,8 @@ int64_t config_size(const Json& config, const char* key, std::optional<int64_t> 
 }
 
 int64_t config_layers(const Json& config, const char* key) {
-  constexpr int64_t kMostLayers = 4096;
   const int64_t layers = config_size(config, key);
-  if (layers > kMostLayers) invalid("{}: '{}' is {}, at most {} are possible", kConfig, key, layers, kMostLayers);
+  if (layers > kMaxLayers) invalid("{}: '{}' is {}, a number from 1 to {} is wanted", kConfig, key, layers, kMaxLayers);
   return layers;
 }
 
@@ -23,12 +24,32 @@ int64_t config_window(const Json& config, const char* key, int64_t fallback) {
   return window;
 }
 
+float config_eps(const Json& config, const char* key, double fallback) {
+  const double eps = find_or<double>(config, key, fallback, kConfig);
+  if (!(eps >= 0 && std::isfinite(float(eps)))) invalid("{}: '{}' is {}, a finite number from 0 is wanted", kConfig, key, eps);
+  return float(eps);
+}
+
+namespace {
+
+void want_positive(const char* key, std::optional<double> value) {
+  if (value && !(*value > 0 && std::isfinite(float(*value)) && float(*value) > 0))
+    invalid("{}: '{}' of rope is {}, a finite number above 0 is wanted", kConfig, key, *value);
+}
+
+}  // namespace
+
 nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   Json parameters = Json::object();
-  for (const char* key : {"rope_parameters", "rope_scaling"})
-    if (const auto it = config.find(key); it != config.end() && it->is_object()) parameters = *it;
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    const auto it = config.find(key);
+    if (it == config.end() || it->is_null()) continue;
+    if (!it->is_object()) invalid("{}: '{}' is {}, an object or null is wanted", kConfig, key, printable(it->dump()));
+    parameters = *it;
+  }
   nn::RopeOptions rope{.head_dim = head_dim};
   rope.theta = find_or<double>(parameters, "rope_theta", find_or<double>(config, "rope_theta", 10000.0, kConfig), kConfig);
+  want_positive("rope_theta", rope.theta);
   rope.interleaved = find_or<bool>(config, "rope_interleaved", false, kConfig);
   const double partial =
       find_or<double>(parameters, "partial_rotary_factor", find_or<double>(config, "partial_rotary_factor", 1.0, kConfig), kConfig);
@@ -55,6 +76,12 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   s.mscale = find<double>(parameters, "mscale", kConfig);
   s.mscale_all_dim = find<double>(parameters, "mscale_all_dim", kConfig);
   s.truncate = find_or<bool>(parameters, "truncate", true, kConfig);
+  want_positive("factor", s.factor);
+  if (s.kind == nn::RopeScaling::Kind::kYarn) {
+    want_positive("beta_fast", s.beta_fast), want_positive("beta_slow", s.beta_slow), want_positive("attention_factor", s.attention_factor);
+    for (const auto& scale : {s.mscale, s.mscale_all_dim})
+      if (scale && !(*scale >= 0 && std::isfinite(float(*scale)))) invalid("{}: 'mscale' of rope is {}, a finite number from 0 is wanted", kConfig, *scale);
+  }
   if (s.kind != nn::RopeScaling::Kind::kLinear) {
     const double fallback = find_or<double>(config, "original_max_position_embeddings", double(config_size(config, "max_position_embeddings", 0)), kConfig);
     s.original_max_position = find_or<double>(parameters, "original_max_position_embeddings", fallback, kConfig);

@@ -11,8 +11,12 @@ inline constexpr std::string_view kConfig = "config.json";
 // A size: present unless there is a fallback, and from 1 to 2^31 - 1.
 int64_t config_size(const Json& config, const char* key, std::optional<int64_t> fallback = {});
 
-// A number of layers: from 1 to 4096, for each becomes a part of the graph.
+// The number of layers: also at most kMaxLayers, since each costs nodes before any weight is looked at.
+inline constexpr int64_t kMaxLayers = 1024;
 int64_t config_layers(const Json& config, const char* key);
+
+// What a norm adds to the variance: a finite number that is not negative.
+float config_eps(const Json& config, const char* key, double fallback);
 
 // How many tokens before it a token sees, itself included; 0: all, and `fallback` when the key is not there.
 int64_t config_window(const Json& config, const char* key, int64_t fallback);

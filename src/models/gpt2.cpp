@@ -12,7 +12,7 @@ ModelInfo build_gpt2(const Scope& root, const Json& config) {
   const int64_t vocab = config_size(config, "vocab_size"), hidden = config_size(config, "n_embd"), heads = config_size(config, "n_head");
   const int64_t layers = config_layers(config, "n_layer"), max_positions = config_size(config, "n_positions");
   const int64_t inner = config_size(config, "n_inner", 4 * hidden);
-  const auto eps = float(find_or<double>(config, "layer_norm_epsilon", 1e-5, kConfig));
+  const float eps = config_eps(config, "layer_norm_epsilon", 1e-5);
   const Activation activation = parse_activation(find_or<std::string>(config, "activation_function", "gelu_new", kConfig));
   const bool scaled = find_or<bool>(config, "scale_attn_weights", true, kConfig);
   const bool by_layer = find_or<bool>(config, "scale_attn_by_inverse_layer_idx", false, kConfig);

@@ -23,7 +23,7 @@ struct LlamaConfig {
     if (!find<int64_t>(c, "head_dim", kConfig) && hidden % heads != 0)
       invalid("{}: a hidden size of {} does not divide into {} heads, and there is no 'head_dim'", kConfig, hidden, heads);
     head_dim = config_size(c, "head_dim", hidden / heads);
-    eps = float(find_or<double>(c, "rms_norm_eps", 1e-6, kConfig));
+    eps = config_eps(c, "rms_norm_eps", 1e-6);
     activation = parse_activation(find_or<std::string>(c, "hidden_act", "silu", kConfig));
     rope = config_rope(c, head_dim);
     qkv_bias = output_bias = find_or<bool>(c, "attention_bias", false, kConfig);

@@ -83,12 +83,21 @@ TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
   EXPECT_NE(with("hidden_act", "mish").find("mish"), std::string::npos);
   EXPECT_NE(with("rope_scaling", Json{{"rope_type", "warp"}}).find("warp"), std::string::npos);
   EXPECT_NE(with("rope_scaling", Json{{"rope_type", "llama3"}}).find("factor"), std::string::npos);
-  EXPECT_NE(with("rope_theta", -1).find("theta"), std::string::npos);
   for (const Json& window : {Json(-1), Json(int64_t{1} << 32)}) {
     Json c = tiny("mistral");
     c["sliding_window"] = window;
     EXPECT_NE(error_of(c).find("sliding_window"), std::string::npos) << window;
   }
+  for (const Json& no_theta : {Json(-1), Json(0), Json(1e308)}) EXPECT_NE(with("rope_theta", no_theta).find("theta"), std::string::npos) << no_theta;
+  for (const Json& no_object : {Json("linear"), Json(5), Json::array({1}), Json(true)}) {
+    EXPECT_NE(with("rope_scaling", no_object).find("'rope_scaling' is"), std::string::npos) << no_object;
+    EXPECT_NE(with("rope_parameters", no_object).find("'rope_parameters' is"), std::string::npos) << no_object;
+  }
+  for (const double no_factor : {0.0, -1.0, 1e308, 1e-300}) EXPECT_NE(with("rope_scaling", Json{{"type", "linear"}, {"factor", no_factor}}).find("'factor'"), std::string::npos);
+  for (const char* key : {"beta_fast", "beta_slow", "attention_factor"})
+    EXPECT_NE(with("rope_scaling", Json{{"type", "yarn"}, {"factor", 4.0}, {key, -1.0}}).find(key), std::string::npos);
+  for (const Json& no_eps : {Json(-1e-6), Json(1e308), Json("x")}) EXPECT_NE(with("rms_norm_eps", no_eps).find("rms_norm_eps"), std::string::npos) << no_eps;
+  EXPECT_NE(with("num_hidden_layers", 2147483647).find("from 1 to 1024"), std::string::npos) << "before any layer is made";
 }
 
 }  // namespace

@@ -61,10 +61,12 @@ void AddedTokenFinder::cut(std::string_view text, std::vector<Fragment>& fragmen
     }
     const AddedToken& token = tokens_[static_cast<size_t>(found->value)];
     size_t begin = i, end = i + found->length;
-    i = end;
+    i = end;  // the search goes on where the token itself ends, though its whitespace may be taken: another one may begin with it
     if (token.single_word && (ends_with_word(text, begin) || starts_with_word(text, end))) continue;
     if (token.lstrip) begin = skip_whitespace_back(text, begin, done);
-    if (token.rstrip) i = end = skip_whitespace(text, end);
+    begin = std::max(begin, done);
+    end = std::max(end, done);
+    if (token.rstrip) end = skip_whitespace(text, end);
     if (begin > done) fragments.push_back({text.substr(done, begin - done)});
     fragments.push_back({text.substr(begin, end - begin), token.id});
     done = end;

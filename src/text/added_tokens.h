@@ -13,10 +13,10 @@ namespace headrace {
 struct AddedToken {
   int32_t id = 0;
   std::string content;
-  bool single_word = false;        // only between characters that are no part of a word
+  bool single_word = false;             // only between characters that are no part of a word
   bool lstrip = false, rstrip = false;  // takes the whitespace beside it along
-  bool normalized = true;          // looked for in the normalized text, not in the raw one
-  bool special = false;            // never found in plain user text
+  bool normalized = true;               // looked for in the normalized text, not in the raw one
+  bool special = false;                 // never found in plain user text
 };
 
 // A stretch of text, or the token that stands for it.

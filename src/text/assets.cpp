@@ -11,9 +11,18 @@
 namespace headrace {
 namespace {
 
-constexpr const char* kFileNames[] = {"tokenizer.json",  "tokenizer_config.json", "special_tokens_map.json", "tokenizer.model",
-                                      "spiece.model",    "sentencepiece.bpe.model", "vocab.txt",             "vocab.json",
-                                      "merges.txt",      "chat_template.jinja",   "chat_template.json"};
+constexpr const char* kFileNames[] = {"tokenizer.json",
+                                      "tokenizer_config.json",
+                                      "special_tokens_map.json",
+                                      "tokenizer.model",
+                                      "spiece.model",
+                                      "sentencepiece.bpe.model",
+                                      "vocab.txt",
+                                      "vocab.json",
+                                      "merges.txt",
+                                      "chat_template.jinja",
+                                      "chat_template.json",
+                                      "added_tokens.json"};
 
 TokenizerParts read_parts(const TextAssets& assets, const TokenizerConfig& config) {
   const auto file = [&](const char* name) -> const std::string* {
@@ -22,7 +31,8 @@ TokenizerParts read_parts(const TextAssets& assets, const TokenizerConfig& confi
   };
   if (const auto* text = file("tokenizer.json")) return parse_tokenizer_json(*text);
   for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"}) {
-    if (const auto* bytes = file(name)) return looks_like_ranks(*bytes) ? read_ranks(*bytes, assets.name) : read_sentencepiece(*bytes, name, config);
+    if (const auto* bytes = file(name))
+      return looks_like_ranks(*bytes) ? read_ranks(*bytes, assets.name) : read_sentencepiece(*bytes, name, config);
   }
   for (const auto& [name, bytes] : assets.files) {
     if (!name.ends_with(".tiktoken")) continue;

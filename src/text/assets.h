@@ -18,8 +18,9 @@ struct TextAssets {
 TextAssets load_text_assets(const std::string& folder);
 
 // From tokenizer.json, else a SentencePiece model or ranks (tokenizer.model, *.tiktoken), else vocab.json with merges.txt, else vocab.txt;
-// tokenizer_config.json, special_tokens_map.json and chat_template.jinja complete it.
-// Throws Error: kNotFound when there is no vocabulary, kUnsupported for a kind of tokenizer that is not built, kInvalidArgument for bad files.
+// tokenizer_config.json, special_tokens_map.json, added_tokens.json and chat_template.jinja complete it.
+// Throws Error: kNotFound when there is no vocabulary, kUnsupported for a kind of tokenizer that is not built, kInvalidArgument for bad
+// files.
 std::shared_ptr<const Tokenizer> load_tokenizer(const TextAssets& assets);
 
 }  // namespace headrace

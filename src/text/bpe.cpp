@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <bit>
 
 #include "text/merge.h"
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/word_cutter.h"
 
 namespace headrace {
 namespace {
@@ -46,6 +48,9 @@ class Bpe final : public Model {
       : vocabulary_(std::move(vocabulary)), merges_(merges), options_(std::move(options)), small_(kNumSmall, -1) {
     if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
     plain_ = options_.continuing_prefix.empty() && options_.end_of_word_suffix.empty();
+    const bool drops_nothing = options_.unknown.unknown || (options_.unknown.byte_fallback &&
+                                                            std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end());
+    if (plain_ && !options_.ignore_merges && drops_nothing) words_ = WordCutter(*vocabulary_);
     for (uint32_t c = 0; c < kNumSmall; ++c) {
       std::string text;
       if (c < 0x80) {
@@ -58,15 +63,16 @@ class Bpe final : public Model {
   }
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     Merger merger;
     std::vector<Symbol> symbols;
-    for (const Piece& piece : pieces) {
-      if (cache.recall(piece.text, ids)) continue;
+    const auto encode_word = [&](std::string_view word) {
+      if (cache.recall(word, ids)) return;
       const size_t begin = ids.size();
-      encode_piece(piece.text, merger, symbols, ids);
-      cache.remember(piece.text, begin, ids);
-    }
+      encode_piece(word, merger, symbols, ids);
+      cache.remember(word, begin, ids);
+    };
+    for (const Piece& piece : pieces) words_.for_each_word(piece.text, encode_word);
   }
 
  private:
@@ -99,18 +105,25 @@ class Bpe final : public Model {
       if (c < kNumSmall) return small_[c] >= 0 ? std::optional(small_[c]) : std::nullopt;
       return vocabulary_->find(piece.substr(begin, end - begin));
     }
+    return vocabulary_->find(in_vocabulary(piece, begin, end));
+  }
+
+  // The character as the vocabulary writes it, by its place in the piece.
+  std::string in_vocabulary(std::string_view piece, size_t begin, size_t end) const {
     std::string text = begin > 0 ? options_.continuing_prefix : std::string();
     text += piece.substr(begin, end - begin);
     if (end == piece.size()) text += options_.end_of_word_suffix;
-    return vocabulary_->find(text);
+    return text;
   }
 
+  // The bytes of prefix and suffix count too.
   bool append_bytes(std::string_view piece, size_t begin, size_t end, std::vector<Symbol>& symbols) const {
     if (!options_.unknown.byte_fallback) return false;
-    const auto token = [&](size_t i) { return byte_tokens_[static_cast<unsigned char>(piece[i])]; };
-    for (size_t i = begin; i < end; ++i)
-      if (token(i) < 0) return false;
-    for (size_t i = begin; i < end; ++i) symbols.push_back({token(i), static_cast<uint32_t>(i), static_cast<uint32_t>(i + 1)});
+    const std::string text = plain_ ? std::string(piece.substr(begin, end - begin)) : in_vocabulary(piece, begin, end);
+    const auto token = [&](char c) { return byte_tokens_[static_cast<unsigned char>(c)]; };
+    for (const char c : text)
+      if (token(c) < 0) return false;
+    for (const char c : text) symbols.push_back({token(c), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
     return true;
   }
 
@@ -126,6 +139,7 @@ class Bpe final : public Model {
   std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  WordCutter words_;
   std::vector<int32_t> small_;        // ids of the characters below U+0400
   std::vector<int32_t> byte_tokens_;  // by byte
   bool plain_ = true;

@@ -29,11 +29,29 @@ size_t count_suffix(std::string_view text, std::string_view unit, size_t most) {
 
 using Replacements = std::array<std::pair<std::string_view, std::string_view>, 11>;
 constexpr std::pair<std::string_view, std::string_view> kNoReplacement{};
-constexpr Replacements kCleanup{{{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"},
-                                 {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}, kNoReplacement}};
+constexpr Replacements kCleanup{{{" .", "."},
+                                 {" ?", "?"},
+                                 {" !", "!"},
+                                 {" ,", ","},
+                                 {" ' ", "'"},
+                                 {" n't", "n't"},
+                                 {" 'm", "'m"},
+                                 {" 's", "'s"},
+                                 {" 've", "'ve"},
+                                 {" 're", "'re"},
+                                 kNoReplacement}};
 // The tokenizers library cleans each token, with one rule more.
-constexpr Replacements kTokenCleanup{{{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"},
-                                      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}}};
+constexpr Replacements kTokenCleanup{{{" .", "."},
+                                      {" ?", "?"},
+                                      {" !", "!"},
+                                      {" ,", ","},
+                                      {" ' ", "'"},
+                                      {" n't", "n't"},
+                                      {" 'm", "'m"},
+                                      {" do not", " don't"},
+                                      {" 's", "'s"},
+                                      {" 've", "'ve"},
+                                      {" 're", "'re"}}};
 
 std::string apply_all(std::string text, const Replacements& replacements) {
   if (text.find(' ') == std::string::npos) return text;
@@ -113,6 +131,15 @@ void ByteTokenStage::token(std::string_view text) {
   if (const auto byte = parse_byte_token(text)) {
     const char c = static_cast<char>(*byte);
     return put({&c, 1});
+  }
+  put(text);
+}
+
+void DropLeadingStage::token(std::string_view text) {
+  if (!started_) {
+    const bool marked = !mark_.empty() && text.starts_with(mark_);
+    if (marked) text.remove_prefix(mark_.size());
+    started_ = !text.empty() || (marked && !repeat_);
   }
   put(text);
 }

@@ -62,6 +62,16 @@ class ByteTokenStage final : public DecodeStage {
   void token(std::string_view text) override;
 };
 
+class DropLeadingStage final : public DecodeStage {
+ public:
+  DropLeadingStage(std::string mark, bool repeat) : mark_(std::move(mark)), repeat_(repeat) {}
+  void token(std::string_view text) override;
+
+ private:
+  std::string mark_;
+  bool repeat_, started_ = false;
+};
+
 class ByteLevelStage final : public DecodeStage {
  public:
   void token(std::string_view text) override;

@@ -49,11 +49,17 @@ Decoder& Decoder::replace(Regex pattern, std::string content) {
 }
 
 Decoder& Decoder::byte_fallback_runs() {
+  collect_if_fused();
   return add([] { return std::make_unique<ByteRunStage>(); });
 }
 
 Decoder& Decoder::byte_fallback_bytes() {
   return add([] { return std::make_unique<ByteTokenStage>(); });
+}
+
+Decoder& Decoder::drop_leading(std::string mark, bool repeat) {
+  collect_if_fused();
+  return add([=] { return std::make_unique<DropLeadingStage>(mark, repeat); });
 }
 
 Decoder& Decoder::fuse() {

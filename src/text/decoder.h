@@ -37,8 +37,10 @@ class Decoder {
   Decoder& replace(Regex pattern, std::string content);
   Decoder& byte_fallback_runs();   // <0xE4> ...: a run of byte tokens that is not UTF-8 becomes one U+FFFD for each byte
   Decoder& byte_fallback_bytes();  // the same, but the bytes come out as they are
+  Decoder& drop_leading(std::string mark,
+                        bool repeat);  // one mark of the first token; repeat: of the next ones too, while nothing came out
   Decoder& fuse();
-  Decoder& byte_level();           // GPT-2's alphabet to bytes; fuses
+  Decoder& byte_level();                                           // GPT-2's alphabet to bytes; fuses
   Decoder& strip(std::string content, size_t start, size_t stop);  // up to so many from either end of a token
   Decoder& metaspace(std::string replacement, bool drop_first);    // marks to spaces; those of the first token to nothing
   struct WordPieceOptions {

@@ -58,6 +58,22 @@ TEST(Decoder, ByteRunsAreTextOrReplacementCharacters) {
   EXPECT_EQ(stream(bytes, {"<0xC3>", "<0xA9>"}), "\xc3|\xa9|");
 }
 
+TEST(Decoder, ByteTokensInAFusedTokenAreNone) {
+  Decoder decoder;
+  decoder.fuse().byte_fallback_runs();
+  EXPECT_EQ(stream(decoder, {"<0x41>", "b"}), "||<0x41>b");
+}
+
+TEST(Decoder, DropsTheMarksThatAFirstWordBeginsWith) {
+  Decoder once, again;
+  once.drop_leading("▁", false).replace("▁", " ");
+  again.drop_leading("▁", true).replace("▁", " ");
+  EXPECT_EQ(stream(once, {"▁", "▁a", "▁b"}), "| a| b|");
+  EXPECT_EQ(stream(again, {"▁", "▁a", "▁b"}), "|a| b|");
+  EXPECT_EQ(stream(again, {"▁▁", "▁a"}), " | a|");
+  EXPECT_EQ(stream(once, {"a", "▁b"}), "a| b|");
+}
+
 TEST(Decoder, WordPiecesGetSpacesBetweenWords) {
   Decoder decoder;
   decoder.wordpiece({});

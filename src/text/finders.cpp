@@ -5,7 +5,6 @@
 namespace headrace {
 namespace {
 
-
 // Calls f(begin of each character of the run..., end) for each longest run of characters of a class.
 template <typename F>
 void for_each_run(std::string_view text, bool (*is_member)(uint32_t), F&& f) {

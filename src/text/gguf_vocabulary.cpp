@@ -63,7 +63,8 @@ class Builder {
   }
   // Tokens that the text never gives by itself.
   std::vector<bool> excluded() const {
-    return ids_where([](GgufTokenType t) { return t == GgufTokenType::kControl || t == GgufTokenType::kUnknown || t == GgufTokenType::kByte; });
+    return ids_where(
+        [](GgufTokenType t) { return t == GgufTokenType::kControl || t == GgufTokenType::kUnknown || t == GgufTokenType::kByte; });
   }
 
   void add_special_tokens() {
@@ -73,7 +74,8 @@ class Builder {
     const bool mask_takes_space = source_.pre.starts_with("jina-v2-") && source_.pre != "jina-v2-en";
     for (size_t id = 0; id < source_.tokens.size(); ++id) {
       if (!is_control(id) && type(id) != GgufTokenType::kUserDefined) continue;
-      AddedToken token{.id = static_cast<int32_t>(id), .content = std::string(source_.tokens[id]), .normalized = false, .special = is_control(id)};
+      AddedToken token{
+          .id = static_cast<int32_t>(id), .content = std::string(source_.tokens[id]), .normalized = false, .special = is_control(id)};
       token.rstrip = is_phi3 && token.content != "<unk>" && token.content != "<s>" && token.content != "<|endoftext|>";
       token.lstrip = mask_takes_space && token.content == "<mask>";
       parts_.added.push_back(std::move(token));
@@ -83,7 +85,8 @@ class Builder {
   std::optional<int32_t> special_id(std::string_view key, std::optional<int64_t> id, std::optional<int64_t> fallback = {}) const {
     const auto valid = [&](const std::optional<int64_t>& x) { return x && *x >= 0 && *x < static_cast<int64_t>(source_.tokens.size()); };
     if (valid(id)) return static_cast<int32_t>(*id);
-    if (id && *id != -1 && *id != UINT32_MAX) invalid("GGUF: tokenizer.ggml.{} is {}, there are {} tokens", key, *id, source_.tokens.size());
+    if (id && *id != -1 && *id != UINT32_MAX)
+      invalid("GGUF: tokenizer.ggml.{} is {}, there are {} tokens", key, *id, source_.tokens.size());
     if (valid(fallback)) return static_cast<int32_t>(*fallback);
     return std::nullopt;
   }

@@ -39,10 +39,10 @@ struct Merge {
 };
 struct BpeOptions {
   UnknownOptions unknown;
-  bool ignore_merges = false;              // a piece that is a token is taken whole
-  std::unordered_set<int32_t> never_whole; // tokens that ignore_merges leaves alone: special ones
-  std::string continuing_prefix;           // in the vocabulary before every character but a piece's first
-  std::string end_of_word_suffix;          // in the vocabulary after a piece's last character
+  bool ignore_merges = false;               // a piece that is a token is taken whole
+  std::unordered_set<int32_t> never_whole;  // tokens that ignore_merges leaves alone: special ones
+  std::string continuing_prefix;            // in the vocabulary before every character but a piece's first
+  std::string end_of_word_suffix;           // in the vocabulary after a piece's last character
 };
 std::unique_ptr<Model> bpe_model(std::shared_ptr<const Vocabulary> vocabulary, std::span<const Merge> merges, BpeOptions options);
 
@@ -52,8 +52,8 @@ struct SpanBpeOptions {
   UnknownOptions unknown;
   bool symbols_are_bytes = false;
   bool ignore_merges = false;
-  std::vector<bool> excluded;                      // by id: tokens that text never gives (special ones); may be short
-  std::vector<std::string> frozen;                 // user-defined tokens, taken whole and never merged
+  std::vector<bool> excluded;       // by id: tokens that text never gives (special ones); may be short
+  std::vector<std::string> frozen;  // user-defined tokens, taken whole and never merged
 };
 // `scores` by id, larger is better.
 std::unique_ptr<Model> span_bpe_model(std::shared_ptr<const Vocabulary> vocabulary, std::vector<float> scores, SpanBpeOptions options);
@@ -61,11 +61,11 @@ std::unique_ptr<Model> span_bpe_model(std::shared_ptr<const Vocabulary> vocabula
 // Unigram language model: the segmentation of the largest sum of scores (Kudo 2018), by Viterbi.
 struct UnigramOptions {
   UnknownOptions unknown;
-  std::vector<bool> excluded;       // by id, as above
-  std::vector<bool> user_defined;   // by id: always preferred
-  double unknown_score = 0;         // of one unknown character
-  bool sums_in_float = false;       // as SentencePiece adds; tokenizers and llama.cpp add in double
-  double user_defined_base = 0;     // a user-defined token's score is this times its bytes, less 0.1 (0: the score is 0)
+  std::vector<bool> excluded;      // by id, as above
+  std::vector<bool> user_defined;  // by id: always preferred
+  double unknown_score = 0;        // of one unknown character
+  bool sums_in_float = false;      // as SentencePiece adds; tokenizers and llama.cpp add in double
+  double user_defined_base = 0;    // a user-defined token's score is this times its bytes, less 0.1 (0: the score is 0)
 };
 std::unique_ptr<Model> unigram_model(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores, UnigramOptions options);
 

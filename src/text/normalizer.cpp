@@ -1,5 +1,6 @@
 #include "text/normalizer.h"
 
+#include "core/error.h"
 #include "core/utf8.h"
 #include "text/byte_alphabet.h"
 #include "text/charsmap.h"
@@ -16,6 +17,14 @@ bool nmt_drops(uint32_t c) {
 bool nmt_is_space(uint32_t c) {
   return c == 0x09 || c == 0x0a || c == 0x0c || c == 0x0d || c == 0x1680 || (c >= 0x200b && c <= 0x200f) || c == 0x2028 || c == 0x2029 ||
          c == 0x2581 || c == 0xfeff || c == 0xfffd;
+}
+
+constexpr size_t kMostGrown = size_t{256} << 20;
+
+// What a hostile file's replacements, one behind the other, would make of a text fills any memory.
+void check_growth(size_t bytes, size_t bytes_before) {
+  if (bytes > kMostGrown && bytes > bytes_before)
+    invalid("tokenizer: a normalizer makes more than {} MiB of the text; is the tokenizer's file damaged? Else give less text at a time", kMostGrown >> 20);
 }
 
 // Each character through `f(out, c)`.
@@ -58,7 +67,7 @@ Normalizer replace(std::string pattern, std::string content) {
     size_t from = 0;
     if (!pattern.empty()) {
       for (size_t at; (at = text.find(pattern, from)) != std::string_view::npos; from = at + pattern.size())
-        out.append(text.substr(from, at - from)).append(content);
+        check_growth(out.append(text.substr(from, at - from)).append(content).size(), text.size());
     }
     return out.append(text.substr(from));
   };
@@ -72,7 +81,7 @@ Normalizer replace(Regex pattern, std::string content) {
     out.reserve(text.size());
     size_t from = 0;
     for (const Match& match : matches) {
-      out.append(text.substr(from, match.begin - from)).append(content);
+      check_growth(out.append(text.substr(from, match.begin - from)).append(content).size(), text.size());
       from = match.end;
     }
     return out.append(text.substr(from));
@@ -80,7 +89,11 @@ Normalizer replace(Regex pattern, std::string content) {
 }
 
 Normalizer prepend(std::string prefix) {
-  return [prefix = std::move(prefix)](std::string_view text, bool) { return text.empty() ? std::string() : prefix + std::string(text); };
+  return [prefix = std::move(prefix)](std::string_view text, bool) {
+    if (text.empty()) return std::string();
+    check_growth(prefix.size() + text.size(), text.size());
+    return prefix + std::string(text);
+  };
 }
 
 Normalizer strip_whitespace(StripOptions options) {

@@ -4,6 +4,9 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/json.h"
+#include "text/added_tokens.h"
+#include "text/assets.h"
 #include "text/byte_trie.h"
 #include "text/charsmap.h"
 #include "text/normal_form.h"
@@ -11,9 +14,11 @@
 #include "text/pre_tokenizer_names.h"
 #include "text/regex.h"
 #include "text/test_cases.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
+#include "text/word_cutter.h"
 
 namespace headrace {
 namespace {
@@ -49,13 +54,69 @@ TEST(NormalForm, OrdersLongRunsLikeShortOnes) {
 
 TEST(Regex, SpeaksTheOtherDialect) {
   EXPECT_EQ(translate_regex(R"([a[bc]])", "test"), "[abc]");
-  EXPECT_EQ(translate_regex(R"([\p{L}&&[^\p{Han}]]+)", "test"), R"((?:(?=[^\p{Han}])[\p{L}])+)");
+  EXPECT_EQ(translate_regex(R"([\p{L}&&[^\p{Han}]]+)", "test"), R"((?:(?=[^\p{sc:Han}])[\p{L}])+)");
   EXPECT_EQ(translate_regex(R"((?m:a.))", "test"), "(?s:a.)");
   std::vector<Match> matches;
   Regex(R"(\h+)", "test").find_all("xyfa0z", matches);
   ASSERT_EQ(matches.size(), 1u);
   EXPECT_EQ(matches[0].begin, 2u);
   EXPECT_EQ(matches[0].end, 5u);
+}
+
+// Expected: what the tokenizers library (Oniguruma) does with the same patterns.
+TEST(Regex, GivesSetsOfCharactersTheirOwnMeaning) {
+  struct Case {
+    std::string pattern, inside, outside;
+  };
+  const Case cases[] = {{R"(\w)", "aé中_٣²½\u0301ⓐ", "৴-\u200d…"},
+                        {R"([\w])", "aé中_٣\u0301ⓐ", "²½-"},
+                        {R"([^\w\s])", "²½-", "a_ \u2028"},
+                        {R"([\W\d])", "1-²", "a_"},
+                        {R"([\S])", "a\u180e", " \u3000"},
+                        {R"([\H])", "gG-", "aF9"},
+                        {R"(\v)", "\x0b", "\n\u2028"},
+                        {R"(\p{Han})", "中々", "。〱ー"},
+                        {R"(\p{bopomofo})", "ㄅ", "、"},
+                        {R"([^\p{Han}])", "。a", "中"},
+                        {R"(\p{^L})", "1-", "aé"},
+                        {R"(\P{^Lu})", "A", "a1"},
+                        {R"(\p{Uppercase_Letter})", "AÉ", "aⅠ"},
+                        {R"(\p{Punct})", "-!…", "+$"},
+                        {R"([[:punct:]])", "-!…+$", "a1"},
+                        {R"([[:alpha:]])", "aéⅠⓐ", "1_"},
+                        {R"([[:^alpha:]])", "1_", "aⅠ"},
+                        {R"([[:word:]])", "a_1", "²-"},
+                        {R"(\p{Space})", " \u3000\x0b", "\u180e"},
+                        {R"(\u00e9)", "é", "e"},
+                        {R"([^[^a]])", "a", "b"},
+                        {R"([b[^a-z]])", "b1", "ac"},
+                        {R"([^\W])", "a1", "-"},
+                        {R"([[:alpha:]&&[^a]])", "b", "a1"}};
+  for (const Case& c : cases) {
+    const Regex regex(c.pattern, "test");
+    const auto matches = [&](std::string_view text) {
+      std::vector<Match> found;
+      regex.find_all(text, found);
+      return !found.empty();
+    };
+    for_each_character(c.inside, [&](uint32_t, size_t begin, size_t end) {
+      EXPECT_TRUE(matches(c.inside.substr(begin, end - begin))) << c.pattern << " " << c.inside.substr(begin, end - begin);
+    });
+    for_each_character(c.outside, [&](uint32_t, size_t begin, size_t end) {
+      EXPECT_FALSE(matches(c.outside.substr(begin, end - begin))) << c.pattern << " " << c.outside.substr(begin, end - begin);
+    });
+  }
+  EXPECT_THROW(Regex(R"(\p{NoSuchThing})", "test"), Error);
+  EXPECT_THROW(Regex(R"(\p{L)", "test"), Error);
+  EXPECT_THROW(Regex(R"([[:nothing:]])", "test"), Error);
+  EXPECT_THROW(Regex(R"(\u12)", "test"), Error);
+}
+
+TEST(Regex, EndsWordsWhereTheOtherDialectDoes) {
+  EXPECT_THAT(cut(split(find_pattern(R"(\b)", "test"), SplitBehavior::kIsolated), "a\u0301_x²-b\u200dc"),
+              ElementsAre("a\u0301_x²", "-", "b", "\u200d", "c"));
+  EXPECT_THAT(cut(split(find_pattern("a{,2}", "test"), SplitBehavior::kIsolated), "aaab"), ElementsAre("aa", "a", "b"));
+  EXPECT_THAT(cut(split(find_pattern(R"(\pL)", "test"), SplitBehavior::kIsolated), "xpLx"), ElementsAre("x", "pL", "x"));
 }
 
 TEST(Regex, ReportsPatternsThatDoNotCompileAndMatchesThatGiveUp) {
@@ -67,7 +128,9 @@ TEST(Regex, ReportsPatternsThatDoNotCompileAndMatchesThatGiveUp) {
 }
 
 TEST(PreTokenizer, SplitsInEveryWay) {
-  const auto behave = [](SplitBehavior behavior, SplitOn on = SplitOn::kMatches) { return cut(split(find_text("-"), behavior, on), "a--b-"); };
+  const auto behave = [](SplitBehavior behavior, SplitOn on = SplitOn::kMatches) {
+    return cut(split(find_text("-"), behavior, on), "a--b-");
+  };
   EXPECT_THAT(behave(SplitBehavior::kIsolated), ElementsAre("a", "-", "-", "b", "-"));
   EXPECT_THAT(behave(SplitBehavior::kRemoved), ElementsAre("a", "b"));
   EXPECT_THAT(behave(SplitBehavior::kContiguous), ElementsAre("a", "--", "b", "-"));
@@ -107,13 +170,15 @@ TEST(PreTokenizer, FindsByHandWhatThePatternsFind) {
 
 TEST(PreTokenizer, EveryNameOfATableCompiles) {
   int count = 0;
-  for (const char* name : {"default", "gpt-2", "llama-bpe", "minicpm5", "jais-2", "qwen2", "qwen35", "ufakzeka", "laguna", "starcoder", "falcon",
-                           "deepseek-llm", "deepseek-coder", "deepseek-v3", "spark2_5", "youtu", "bloom", "viking", "tekken", "chameleon", "gpt-4o",
-                           "tiny_aya", "kimi-k2", "superbpe", "bailingmoe", "seed-coder", "afmoe", "exaone-moe", "gemma4", "glm4"}) {
+  for (const char* name : {"default",    "gpt-2",      "llama-bpe", "minicpm5",     "jais-2",         "qwen2",       "qwen35",   "ufakzeka",
+                           "laguna",     "starcoder",  "falcon",    "deepseek-llm", "deepseek-coder", "deepseek-v3", "spark2_5", "youtu",
+                           "bloom",      "viking",     "tekken",    "chameleon",    "gpt-4o",         "tiny_aya",    "kimi-k2",  "superbpe",
+                           "bailingmoe", "seed-coder", "afmoe",     "exaone-moe",   "gemma4",         "glm4"}) {
     const auto named = find_gguf_pre_tokenizer(name);
     ASSERT_TRUE(named) << name;
     for (const std::string_view pattern : named->patterns) {
-      const auto pieces = cut(split(find_pattern(std::string(pattern), name), SplitBehavior::kIsolated), "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;");
+      const auto pieces = cut(split(find_pattern(std::string(pattern), name), SplitBehavior::kIsolated),
+                              "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;");
       std::string joined;
       for (const std::string& piece : pieces) joined += piece;
       EXPECT_EQ(joined, "Hello, wörld! 12345\n\n  你好 ありがとう I'll'VE x=1;") << name;
@@ -122,6 +187,12 @@ TEST(PreTokenizer, EveryNameOfATableCompiles) {
   }
   EXPECT_GT(count, 40);
   EXPECT_FALSE(find_gguf_pre_tokenizer("no such name"));
+}
+
+TEST(Unicode, CountsCircledLettersAsPartsOfWordsButNotTheSignsBetweenThem) {
+  for (const uint32_t c : {0x24b6u, 0x1f130u, 0x1f149u, 0x1f150u, 0x1f169u, 0x1f170u, 0x1f189u, 0x200du, 0x301u})
+    EXPECT_TRUE(is_word(c)) << c;
+  for (const uint32_t c : {0x1f14au, 0x1f14fu, 0x1f16au, 0x1f16fu, 0x1f18au, 0xb2u, 0x2du}) EXPECT_FALSE(is_word(c)) << c;
 }
 
 TEST(PreTokenizer, ConstrainsScriptsByIntersection) {
@@ -140,12 +211,38 @@ TEST(Charsmap, RefusesSizesThatDoNotFitAndIgnoresWildOffsets) {
   EXPECT_EQ(Charsmap(wild, "test").normalize("abc é"), "abc é");
 }
 
+TEST(AddedTokens, FindsATokenThatBeginsWithTheWhitespaceAnotherOneTook) {
+  AddedTokenFinder finder;
+  finder.add({.id = 7, .content = " sp ", .rstrip = true}, " sp ");
+  std::vector<Fragment> fragments;
+  finder.cut("a sp  sp b", fragments);
+  std::vector<std::string> texts;
+  for (const Fragment& fragment : fragments) texts.push_back(std::string(fragment.text) + (fragment.id < 0 ? "" : "*"));
+  EXPECT_THAT(texts, ElementsAre("a", " sp  *", "sp *", "b"));
+}
+
 TEST(ByteTrie, FindsTheLongestPrefix) {
   ByteTrie trie;
   for (const auto& [key, value] : std::vector<std::pair<std::string, int>>{{"a", 1}, {"abc", 2}, {"abcdef", 3}}) trie.insert(key, value);
   EXPECT_EQ(trie.longest_prefix("abcde")->value, 2);
   EXPECT_EQ(trie.longest_prefix("ab")->length, 1u);
   EXPECT_FALSE(trie.longest_prefix("b"));
+}
+
+TEST(WordCutter, CutsBeforeWordsUnlessATokenReachesAcross) {
+  Vocabulary vocabulary;
+  for (const char* token : {"▁", "a", "▁▁", "é▁b", "b"}) vocabulary.add(token);
+  const auto words = [&](const WordCutter& cutter, std::string_view text) {
+    std::vector<std::string> words;
+    cutter.for_each_word(text, [&](std::string_view word) { words.emplace_back(word); });
+    return words;
+  };
+  const WordCutter cutter(vocabulary);
+  EXPECT_THAT(words(cutter, "▁a▁b▁▁▁é▁ba▁"), ElementsAre("▁a", "▁b", "▁▁▁é▁ba", "▁"));
+  EXPECT_THAT(words(cutter, "a"), ElementsAre("a"));
+  EXPECT_THAT(words(WordCutter(), "a▁b"), ElementsAre("a▁b"));
+  vocabulary.add("<0x41>▁");  // what a byte token stands for is not to be seen in it
+  EXPECT_THAT(words(WordCutter(vocabulary), "a▁b"), ElementsAre("a▁b"));
 }
 
 TEST(Vocabulary, HoldsGapsButNoAbsurdIds) {
@@ -180,6 +277,69 @@ TEST(TokenizerJson, RefusesBadFilesWithAReason) {
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]}})"), HasSubstr("no pair"));
   EXPECT_THAT(reason(R"({"model": {"type": "Unigram", "vocab": [["a", -1]], "unk_id": 7}})"), HasSubstr("unk_id is 7"));
   EXPECT_THAT(reason(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Odd"}})"), HasSubstr("Odd"));
+}
+
+TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
+  const auto with = [](const char* part, const Json& value) {
+    Json json = Json::parse(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})");
+    json[part] = value;
+    return load_tokenizer({.name = "t", .files = {{"tokenizer.json", json.dump()}}});
+  };
+  const auto reason = [](auto&& body) -> std::string {
+    try {
+      body();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const Json thousandfold = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  Json by_pattern = thousandfold;
+  by_pattern["pattern"] = {{"Regex", "a"}};
+  for (const Json& replace : {thousandfold, by_pattern}) {
+    const auto tokenizer = with("normalizer", {{"type", "Sequence"}, {"normalizers", {replace, replace, replace}}});
+    EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
+  }
+  const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  const Json post = {{"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
+  EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
+}
+
+TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
+  const std::string json =
+      R"({"model": {"type": "BPE", "vocab": {"▁": 0, "a": 1, "a▁": 2, "<unk>": 3}, "merges": ["a ▁"]UNKNOWN}, "decoder": {"type": "Fuse"}})";
+  const auto ids = [&](const std::string& unknown) {
+    std::string text = json;
+    text.replace(text.find("UNKNOWN"), 7, unknown);
+    return Tokenizer(parse_tokenizer_json(text)).encode("a?▁");
+  };
+  EXPECT_THAT(ids(""), ElementsAre(2));
+  EXPECT_THAT(ids(R"(, "unk_token": "<unk>")"), ElementsAre(1, 3, 0));
+}
+
+TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {
+  std::string vocab;
+  for (int byte = 0; byte < 256; ++byte) vocab += fmt::format("\"<0x{:02X}>\": {}, ", byte, byte);
+  const std::string json = "{\"model\": {\"type\": \"BPE\", \"byte_fallback\": true, \"continuing_subword_prefix\": \"#\", " +
+                           std::string("\"end_of_word_suffix\": \"/\", \"vocab\": {") + vocab + "\"a\": 256}, \"merges\": []}}";
+  EXPECT_THAT(Tokenizer(parse_tokenizer_json(json)).encode("abc"), ElementsAre(256, '#', 'b', '#', 'c', '/'));
+}
+
+// Pieces with scores and types, a unigram model, a normalizer that leaves the text as it is.
+std::string sentencepiece_file(const std::vector<std::tuple<std::string, float, int>>& pieces) {
+  std::string file;
+  for (const auto& [text, score, type] : pieces) {
+    std::string piece = "\x0a" + std::string(1, static_cast<char>(text.size())) + text + "\x15";
+    piece.append(reinterpret_cast<const char*>(&score), sizeof score);
+    piece += {'\x18', static_cast<char>(type)};
+    file += "\x0a" + std::string(1, static_cast<char>(piece.size())) + piece;
+  }
+  return file + "\x12\x02\x18\x01" + std::string("\x1a\x04\x18\0\x20\0", 6);
+}
+
+TEST(SentencePieceFile, UserDefinedPiecesOfAUnigramModelOutdoTheirParts) {
+  const auto bytes = sentencepiece_file({{"<unk>", 0.0f, 2}, {"a", -1.0f, 1}, {"b", -1.0f, 1}, {"ab", 0.0f, 4}});
+  EXPECT_THAT(load_tokenizer({.name = "test", .files = {{"tokenizer.model", bytes}}})->encode("aab"), ElementsAre(1, 3));
 }
 
 TEST(SentencePieceFile, RefusesDamagedFiles) {

@@ -5,15 +5,18 @@
 #include <string_view>
 #include <vector>
 
+#include "text/pre_tokenizer.h"
 #include "text/vocabulary.h"
 
 namespace headrace {
 
 class PieceCache {
  public:
-  // Sized for this many pieces; few pieces are not worth a cache.
-  explicit PieceCache(size_t num_pieces) {
-    if (num_pieces >= 64) slots_.resize(num_pieces < 4096 ? 1024 : 16384);
+  // Sized for so much text; little text is not worth a cache.
+  explicit PieceCache(std::span<const Piece> pieces) {
+    size_t bytes = 0;
+    for (const Piece& piece : pieces) bytes += piece.text.size();
+    if (bytes >= 512) slots_.resize(bytes < 32 * 1024 ? 1024 : 16384);
   }
   // Appends the ids of `piece` and returns true, if they are known. Looks into `ids`, where remember() said they are.
   bool recall(std::string_view piece, std::vector<int32_t>& ids) {

@@ -1,8 +1,12 @@
 // Post-processors: what stands around a text.
+#include <algorithm>
+
 #include "text/tokenizer_json_parts.h"
 
 namespace headrace {
 namespace {
+
+constexpr int kMostTexts = 16;
 
 constexpr std::string_view kWhere = "tokenizer.json, post_processor";
 using Kind = TemplatePart::Kind;
@@ -91,11 +95,16 @@ PostTemplate parse_one(const Json& json, const std::string& type) {
   fail(ErrorCode::kUnsupported, "{}: '{}' is not known here", kWhere, printable(type));
 }
 
-}  // namespace
+// A text that is repeated for each part of a hostile template fills any memory.
+PostTemplate checked(PostTemplate post) {
+  for (const auto* parts : {&post.single, &post.pair})
+    if (std::count_if(parts->begin(), parts->end(), [](const TemplatePart& part) { return part.kind != TemplatePart::Kind::kTokens; }) > kMostTexts)
+      invalid("{}: the text is repeated more than {} times", kWhere, kMostTexts);
+  return post;
+}
 
-PostTemplate parse_post_processor(const Json& json) {
+PostTemplate parse_all(const Json& json) {
   PostTemplate post;
-  if (json.is_null()) return post;
   const auto type = require<std::string>(json, "type", kWhere);
   if (type != "Sequence") return parse_one(json, type);
   const auto list = json.find("processors");
@@ -109,5 +118,9 @@ PostTemplate parse_post_processor(const Json& json) {
   }
   return post;
 }
+
+}  // namespace
+
+PostTemplate parse_post_processor(const Json& json) { return json.is_null() ? PostTemplate() : checked(parse_all(json)); }
 
 }  // namespace headrace

@@ -37,8 +37,8 @@ Finder find_text(std::string text);
 Finder find_characters(bool (*is_member)(uint32_t));  // each character of the class is a match
 // Digits in threes counted from the end of their run, where no word character follows it: 1234567 is 1 234 567.
 Finder find_digit_groups();
-Finder find_digit_group_starts();     // empty matches where such a group begins, unless a digit follows the run
-Finder find_trailing_whitespace();    // whitespace up to the end of a line
+Finder find_digit_group_starts();   // empty matches where such a group begins, unless a digit follows the run
+Finder find_trailing_whitespace();  // whitespace up to the end of a line
 
 // With kGaps, what lies between the matches plays their part, and they that of the text between.
 enum class SplitOn { kMatches, kGaps };

@@ -46,8 +46,9 @@ void add_special(TokenizerParts& parts, int32_t id, std::string text) {
 // Llama 3 and 3.1 agree in where the tokens are that both have names for; the others are reserved.
 void add_llama3_tokens(TokenizerParts& parts, int32_t first) {
   constexpr std::pair<int32_t, std::string_view> kNamed[] = {
-      {0, "<|begin_of_text|>"}, {1, "<|end_of_text|>"}, {4, "<|finetune_right_pad_id|>"}, {6, "<|start_header_id|>"},
-      {7, "<|end_header_id|>"}, {8, "<|eom_id|>"},      {9, "<|eot_id|>"},                {10, "<|python_tag|>"}};
+      {0, "<|begin_of_text|>"},   {1, "<|end_of_text|>"},   {4, "<|finetune_right_pad_id|>"},
+      {6, "<|start_header_id|>"}, {7, "<|end_header_id|>"}, {8, "<|eom_id|>"},
+      {9, "<|eot_id|>"},          {10, "<|python_tag|>"}};
   int reserved = 0;
   for (int32_t i = 0; i < 256; ++i) {
     const auto* named = std::find_if(std::begin(kNamed), std::end(kNamed), [i](const auto& entry) { return entry.first == i; });
@@ -101,12 +102,14 @@ bool knows_ranks(std::string_view name) { return find_ranks_pattern(name).has_va
 TokenizerParts read_ranks(std::string_view bytes, std::string_view name) {
   const auto pattern = find_ranks_pattern(name);
   if (!pattern) {
-    fail(ErrorCode::kUnsupported,
-         "{}: a file of ranks does not say how to cut text; wanted a file or folder whose name contains cl100k_base, o200k_base, p50k_base, "
-         "r50k_base, gpt2, llama3, qwen or kimi",
-         printable(name));
+    fail(
+        ErrorCode::kUnsupported,
+        "{}: a file of ranks does not say how to cut text; wanted a file or folder whose name contains cl100k_base, o200k_base, p50k_base, "
+        "r50k_base, gpt2, llama3, qwen or kimi",
+        printable(name));
   }
   TokenizerParts parts;
+  parts.is_bpe = true;
   parts.vocabulary->reserve(bytes.size() / 14, bytes.size() / 2);
   std::string_view left = bytes;
   while (const auto line = next_line(left)) {

@@ -8,9 +8,9 @@
 namespace headrace {
 namespace {
 
-constexpr uint32_t kMatchLimit = 50'000'000;     // backtracking steps of one match
-constexpr uint32_t kHeapLimitKib = 256 * 1024;    // of one match without JIT
-constexpr size_t kLargeJitStack = 256u << 20;     // reserved, not touched, when the small stack does not do
+constexpr uint32_t kMatchLimit = 50'000'000;    // backtracking steps of one match
+constexpr uint32_t kHeapLimitKib = 256 * 1024;  // of one match without JIT
+constexpr size_t kLargeJitStack = 256u << 20;   // reserved, not touched, when the small stack does not do
 
 struct Deleter {
   void operator()(pcre2_match_data* p) const { pcre2_match_data_free(p); }
@@ -71,7 +71,8 @@ void Regex::find_all(std::string_view text, std::vector<Match>& matches) const {
       invalid("{}: regular expression '{}' gave up at byte {} of the text: {}", code_->where, printable(code_->pattern, 200), from,
               message_of(found));
     const Match match{bounds[0], bounds[1]};
-    if (match.begin > match.end) invalid("{}: regular expression '{}' uses \\K in a lookaround", code_->where, printable(code_->pattern, 200));
+    if (match.begin > match.end)
+      invalid("{}: regular expression '{}' uses \\K in a lookaround", code_->where, printable(code_->pattern, 200));
     if (match.begin < match.end || match.end != last_end) matches.push_back(match);
     last_end = match.end;
     from = match.end;

@@ -1,14 +1,35 @@
-// Oniguruma's spelling into PCRE2's. The two differ in what \s, \w, \d and \h mean, in classes inside classes ([a[bc]], [a&&b])
-// and in (?m), which is PCRE2's (?s).
+// Oniguruma's spelling into PCRE2's. The two differ in what \s, \w, \d, \h, \v and \b mean, in the names of properties, in classes
+// inside classes ([a[bc]], [a&&b]), in {,n} and in (?m), which is PCRE2's (?s).
+#include <algorithm>
+#include <vector>
+
 #include "core/error.h"
 #include "text/regex.h"
+#include "text/regex_names.h"
 
 namespace headrace {
 namespace {
 
 constexpr int kMaxClassDepth = 16;
-constexpr std::string_view kSpaces = R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-constexpr std::string_view kWords = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+
+// One character, by what stands between brackets and by other ways to spell one.
+struct Class {
+  bool negated = false;
+  std::string items;
+  std::vector<std::string> others;  // patterns of one character each, which no items can say: [^\w]
+  std::string conditions;           // lookaheads that must hold too
+  bool is_plain() const { return others.empty() && conditions.empty(); }
+
+  std::string as_atom() const {
+    if (is_plain()) return (negated ? "[^" : "[") + items + "]";
+    std::string any = items.empty() ? std::string() : "[" + items + "]";
+    for (const std::string& other : others) any += (any.empty() ? "" : "|") + other;
+    if (!others.empty()) any = "(?:" + any + ")";
+    if (any.empty()) any = "(?!)";
+    if (negated) return "(?:(?!" + conditions + any + ")(?s:.))";
+    return conditions.empty() ? any : "(?:" + conditions + any + ")";
+  }
+};
 
 class Translator {
  public:
@@ -22,8 +43,10 @@ class Translator {
         out += escape();
       } else if (c == '[') {
         out += character_class(0).as_atom();
-      } else if (pattern_.substr(at_, 2) == "(?") {
+      } else if (next_is("(?")) {
         out += group_options();
+      } else if (next_is("{,")) {
+        out += at_most();
       } else {
         out += c;
         ++at_;
@@ -33,60 +56,117 @@ class Translator {
   }
 
  private:
-  // What stands between the brackets, and further conditions on the same character.
-  struct Class {
-    bool negated = false;
-    std::string items, conditions;
-    std::string body() const { return (negated ? "[^" : "[") + items + "]"; }
-    std::string as_atom() const {
-      if (conditions.empty()) return body();
-      if (!negated) return "(?:" + conditions + body() + ")";
-      return "(?:(?!" + conditions + "[" + items + "])(?s:.))";
-    }
-  };
-
   [[noreturn]] void unsupported(std::string_view what) const {
     fail(ErrorCode::kUnsupported, "{}: {} in the regular expression '{}'", where_, what, printable(pattern_, 200));
   }
 
   // An escape outside of a class.
   std::string escape() {
-    if (at_ + 1 >= pattern_.size()) invalid("{}: the regular expression '{}' ends in a backslash", where_, printable(pattern_, 200));
-    const char c = pattern_[at_ + 1];
-    const auto set = [&](std::string_view open, std::string_view items) {
+    const char c = escaped();
+    if (const auto set = escaped_set(c, kWordsAlone)) {
       at_ += 2;
-      return std::string(open).append(items).append("]");
-    };
-    switch (c) {
-      case 's': return set("[", kSpaces);
-      case 'S': return set("[^", kSpaces);
-      case 'w': return set("[", kWords);
-      case 'W': return set("[^", kWords);
-      case 'h': return set("[", "0-9a-fA-F");
-      case 'H': return set("[^", "0-9a-fA-F");
-      default: return plain_escape();
+      return (set->negated ? "[^" : "[") + std::string(set->items) + "]";
+    }
+    if (c == 'b' || c == 'B') {
+      at_ += 2;
+      const std::string word = "[" + std::string(kWordsAlone) + "]";
+      if (c == 'b') return "(?:(?<=" + word + ")(?!" + word + ")|(?<!" + word + ")(?=" + word + "))";
+      return "(?:(?<=" + word + ")(?=" + word + ")|(?<!" + word + ")(?!" + word + "))";
+    }
+    if (c == 'O') return at_ += 2, "(?s:.)";
+    if (is_property(c)) {
+      const NamedSet set = property();
+      if (set.is_property) return set.as_property();
+      return (set.negated ? "[^" : "[") + set.items + "]";
+    }
+    return plain_escape();
+  }
+
+  void escape_in_class(Class& out) {
+    const char c = escaped();
+    if (const auto set = escaped_set(c, kWords)) {
+      at_ += 2;
+      return add({.items = std::string(set->items), .negated = set->negated}, out);
+    }
+    if (is_property(c)) return add(property(), out);
+    out.items += plain_escape();
+  }
+
+  static void add(const NamedSet& set, Class& out) {
+    if (set.is_property) {
+      out.items += set.as_property();
+    } else if (set.negated) {
+      out.others.push_back("[^" + set.items + "]");
+    } else {
+      out.items += set.items;
     }
   }
 
+  char escaped() const {
+    if (at_ + 1 >= pattern_.size()) invalid("{}: the regular expression '{}' ends in a backslash", where_, printable(pattern_, 200));
+    return pattern_[at_ + 1];
+  }
+
+  struct EscapedSet {
+    std::string_view items;
+    bool negated;
+  };
+  static std::optional<EscapedSet> escaped_set(char c, std::string_view words) {
+    switch (c) {
+      case 's': return EscapedSet{kSpaces, false};
+      case 'S': return EscapedSet{kSpaces, true};
+      case 'w': return EscapedSet{words, false};
+      case 'W': return EscapedSet{words, true};
+      case 'h': return EscapedSet{kHexDigits, false};
+      case 'H': return EscapedSet{kHexDigits, true};
+      default: return std::nullopt;
+    }
+  }
+
+  // Escapes that mean the same in a class and outside.
   std::string plain_escape() {
     const char c = pattern_[at_ + 1];
     at_ += 2;
     if (c == 'd') return R"(\p{Nd})";
     if (c == 'D') return R"(\P{Nd})";
+    if (c == 'v') return R"(\x0b)";
+    if (c == 'p' || c == 'P') return {c};  // without braces it is that letter
+    if (c == 'u') {
+      const std::string_view digits = pattern_.substr(at_, 4);
+      const auto is_hex = [](char d) { return (d >= '0' && d <= '9') || ((d | 32) >= 'a' && (d | 32) <= 'f'); };
+      if (digits.size() < 4 || !std::all_of(digits.begin(), digits.end(), is_hex)) unsupported("\\u without four hexadecimal digits");
+      at_ += 4;
+      return fmt::format("\\x{{{}}}", digits);
+    }
     return {'\\', c};
   }
 
-  std::string escape_in_class() {
-    const std::string_view two = pattern_.substr(at_, 2);
-    const auto items = [&](std::string_view text) {
-      at_ += 2;
-      return std::string(text);
-    };
-    if (two == "\\s") return items(kSpaces);
-    if (two == "\\w") return items(kWords);
-    if (two == "\\h") return items("0-9a-fA-F");
-    if (two.size() < 2) invalid("{}: the regular expression '{}' ends in a backslash", where_, printable(pattern_, 200));
-    return plain_escape();
+  bool is_property(char c) const { return (c == 'p' || c == 'P') && pattern_.substr(at_ + 2, 1) == "{"; }
+
+  // \p{Name}, \p{^Name}, \P{Name}
+  NamedSet property() {
+    const bool outer = pattern_[at_ + 1] == 'P';
+    const size_t end = pattern_.find('}', at_);
+    if (end == std::string_view::npos)
+      invalid("{}: a property is not closed in the regular expression '{}'", where_, printable(pattern_, 200));
+    std::string_view name = pattern_.substr(at_ + 3, end - at_ - 3);
+    at_ = end + 1;
+    const bool inner = name.starts_with('^');
+    if (inner) name.remove_prefix(1);
+    return find_property(name, outer != inner);
+  }
+
+  // [:alpha:], [:^alpha:]
+  NamedSet posix_class() {
+    const size_t end = pattern_.find(":]", at_);
+    if (end == std::string_view::npos) unsupported("an open [:");
+    std::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
+    at_ = end + 2;
+    const bool negated = name.starts_with('^');
+    if (negated) name.remove_prefix(1);
+    const auto set = find_posix_class(name, negated);
+    if (!set) unsupported(fmt::format("the class [:{}:], which is not known here,", printable(name)));
+    return *set;
   }
 
   Class character_class(int depth) {
@@ -96,20 +176,20 @@ class Translator {
     if (next_is("^")) result.negated = true, ++at_;
     if (next_is("]")) result.items += "\\]", ++at_;  // first in its class, a bracket is itself
     while (at_ < pattern_.size() && pattern_[at_] != ']') {
-      if (pattern_.substr(at_, 2) == "[:") {
-        const size_t end = pattern_.find(":]", at_);
-        if (end == std::string_view::npos) unsupported("an open [: ");
-        result.items += pattern_.substr(at_, end + 2 - at_);
-        at_ = end + 2;
+      if (next_is("[:")) {
+        add(posix_class(), result);
       } else if (pattern_[at_] == '[') {
         const Class inner = character_class(depth + 1);
-        if (inner.negated || !inner.conditions.empty()) unsupported("a negated class inside a class");
-        result.items += inner.items;
-      } else if (pattern_.substr(at_, 2) == "&&") {
+        if (inner.negated || !inner.is_plain()) {
+          result.others.push_back(inner.as_atom());
+        } else {
+          result.items += inner.items;
+        }
+      } else if (next_is("&&")) {
         at_ += 2;
         result.conditions += intersection(depth);
       } else if (pattern_[at_] == '\\') {
-        result.items += escape_in_class();
+        escape_in_class(result);
       } else {
         result.items += pattern_[at_++];
       }
@@ -121,21 +201,24 @@ class Translator {
 
   // What follows &&, up to the next && or the end of the class, as a lookahead.
   std::string intersection(int depth) {
-    if (next_is("[")) {
+    if (pattern_.substr(at_, 1) == "[" && !next_is("[:")) {
       const std::string condition = "(?=" + character_class(depth + 1).as_atom() + ")";
       if (!next_is("]") && !next_is("&&")) unsupported("more than a class behind &&");
       return condition;
     }
-    std::string items;
+    Class result;
     while (at_ < pattern_.size() && pattern_[at_] != ']' && !next_is("&&")) {
-      if (pattern_[at_] == '[') unsupported("more than a class behind &&");
-      if (pattern_[at_] == '\\') {
-        items += escape_in_class();
+      if (next_is("[:")) {
+        add(posix_class(), result);
+      } else if (pattern_[at_] == '[') {
+        unsupported("more than a class behind &&");
+      } else if (pattern_[at_] == '\\') {
+        escape_in_class(result);
       } else {
-        items += pattern_[at_++];
+        result.items += pattern_[at_++];
       }
     }
-    return "(?=[" + items + "])";
+    return "(?=" + result.as_atom() + ")";
   }
 
   // "(?im-x:" with m spelled s; other groups as they are.
@@ -147,6 +230,15 @@ class Translator {
       ++at_;
     }
     return out;
+  }
+
+  // {,3} is {0,3}
+  std::string at_most() {
+    size_t end = at_ + 2;
+    while (end < pattern_.size() && pattern_[end] >= '0' && pattern_[end] <= '9') ++end;
+    const bool counts = end > at_ + 2 && pattern_.substr(end, 1) == "}";
+    at_ += 2;
+    return counts ? "{0," : "{,";
   }
 
   bool next_is(std::string_view text) const { return pattern_.substr(at_, text.size()) == text; }

@@ -1,5 +1,6 @@
 // SentencePiece's .model. Field numbers are those of sentencepiece_model.proto (Kudo and Richardson 2018).
 #include <algorithm>
+#include <limits>
 
 #include "text/byte_trie.h"
 #include "text/charsmap.h"
@@ -94,25 +95,28 @@ std::unique_ptr<Model> make_model(const SentencePieceFile& file, std::string_vie
   const UnknownOptions unknown{.unknown = parts.special.unk, .fuse = !file.byte_fallback, .byte_fallback = file.byte_fallback};
   const auto excluded = file.ids_where({PieceType::kUnknown, PieceType::kControl, PieceType::kByte, PieceType::kUnused});
   const auto user_defined = file.ids_where({PieceType::kUserDefined});
+  // Tokens that a configuration adds are none of the model's.
+  const auto vocabulary = std::make_shared<const Vocabulary>(*parts.vocabulary);
   if (file.model_type == 2) {
     SpanBpeOptions options{.unknown = unknown, .excluded = excluded};
     for (size_t id = 0; id < user_defined.size(); ++id)
       if (user_defined[id]) options.frozen.emplace_back(file.pieces[id]);
-    return span_bpe_model(parts.vocabulary, file.scores, std::move(options));
+    return span_bpe_model(vocabulary, file.scores, std::move(options));
   }
-  if (file.model_type != 1) fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
+  if (file.model_type != 1)
+    fail(ErrorCode::kUnsupported, "{}: SentencePiece model type {}, wanted 1 (unigram) or 2 (BPE)", where, file.model_type);
   UnigramOptions options{.unknown = unknown, .excluded = excluded, .user_defined = user_defined, .sums_in_float = true};
-  double least = 0, most = 0;
+  double least = 0, most = std::numeric_limits<float>::min();  // SentencePiece's largest score is never negative
   bool any = false;
   for (size_t id = 0; id < file.scores.size(); ++id) {
     if (file.types[id] != PieceType::kNormal) continue;
     least = any ? std::min<double>(least, file.scores[id]) : file.scores[id];
-    most = any ? std::max<double>(most, file.scores[id]) : file.scores[id];
+    most = std::max<double>(most, file.scores[id]);
     any = true;
   }
   options.unknown_score = least - kUnknownPenalty;
   options.user_defined_base = most;
-  return unigram_model(parts.vocabulary, std::vector<double>(file.scores.begin(), file.scores.end()), std::move(options));
+  return unigram_model(vocabulary, std::vector<double>(file.scores.begin(), file.scores.end()), std::move(options));
 }
 
 Normalizer make_normalizer(const SentencePieceFile& file, std::string_view where, const TokenizerConfig& config) {
@@ -144,6 +148,7 @@ void surround_by_class(const SentencePieceFile& file, const TokenizerConfig& con
 TokenizerParts read_sentencepiece(std::string_view bytes, std::string_view where, const TokenizerConfig& config) {
   const SentencePieceFile file = read_file(bytes, where);
   TokenizerParts parts;
+  parts.is_bpe = file.model_type == 2;
   parts.vocabulary->reserve(file.pieces.size(), bytes.size());
   for (const std::string_view piece : file.pieces) parts.vocabulary->add(piece);
   const auto id = [&](int64_t value) -> std::optional<int32_t> {
@@ -158,9 +163,13 @@ TokenizerParts read_sentencepiece(std::string_view bytes, std::string_view where
   parts.normalizers.push_back(make_normalizer(file, where, config));
   parts.model = make_model(file, where, parts);
   surround_by_class(file, config, parts);
+  const bool drops_start = file.escape_whitespaces && !file.treat_whitespace_as_suffix;
+  if (drops_start && (file.add_dummy_prefix || file.remove_extra_whitespaces))
+    parts.decoder.drop_leading(std::string(kEscapedSpace), file.remove_extra_whitespaces);
   if (file.escape_whitespaces) parts.decoder.replace(std::string(kEscapedSpace), " ");
   parts.decoder.byte_fallback_bytes().fuse();
-  if (file.add_dummy_prefix) parts.decoder.strip(" ", file.treat_whitespace_as_suffix ? 0 : 1, file.treat_whitespace_as_suffix ? 1 : 0);
+  if (file.add_dummy_prefix && !drops_start)
+    parts.decoder.strip(" ", file.treat_whitespace_as_suffix ? 0 : 1, file.treat_whitespace_as_suffix ? 1 : 0);
   return parts;
 }
 

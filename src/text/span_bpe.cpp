@@ -5,6 +5,7 @@
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/word_cutter.h"
 
 namespace headrace {
 namespace {
@@ -21,6 +22,7 @@ class SpanBpe final : public Model {
  public:
   SpanBpe(std::shared_ptr<const Vocabulary> vocabulary, std::vector<float> scores, SpanBpeOptions options)
       : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
+    if (!options_.ignore_merges) words_ = WordCutter(*vocabulary_);
     keys_.reserve(scores.size());
     for (const float score : scores) keys_.push_back(key_of_score(score));
     keys_.resize(static_cast<size_t>(vocabulary_->size()), key_of_score(0));
@@ -30,15 +32,16 @@ class SpanBpe final : public Model {
   }
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     Merger merger;
     std::vector<Symbol> symbols;
-    for (const Piece& piece : pieces) {
-      if (cache.recall(piece.text, ids)) continue;
+    const auto encode_word = [&](std::string_view word) {
+      if (cache.recall(word, ids)) return;
       const size_t begin = ids.size();
-      encode_piece(piece.text, merger, symbols, ids);
-      cache.remember(piece.text, begin, ids);
-    }
+      encode_piece(word, merger, symbols, ids);
+      cache.remember(word, begin, ids);
+    };
+    for (const Piece& piece : pieces) words_.for_each_word(piece.text, encode_word);
   }
 
  private:
@@ -88,6 +91,7 @@ class SpanBpe final : public Model {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   SpanBpeOptions options_;
+  WordCutter words_;
   std::vector<uint32_t> keys_;        // by id
   std::vector<int32_t> byte_tokens_;  // by byte
   ByteTrie frozen_;

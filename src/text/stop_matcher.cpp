@@ -38,7 +38,8 @@ void StopMatcher::build() {
   for (size_t head = 0; head < queue.size(); ++head) {
     const int32_t node = queue[head];
     const int32_t fail = nodes_[static_cast<size_t>(node)].fail;
-    if (nodes_[static_cast<size_t>(node)].longest_end < 0) nodes_[static_cast<size_t>(node)].longest_end = nodes_[static_cast<size_t>(fail)].longest_end;
+    if (nodes_[static_cast<size_t>(node)].longest_end < 0)
+      nodes_[static_cast<size_t>(node)].longest_end = nodes_[static_cast<size_t>(fail)].longest_end;
     for (int byte = 0; byte < 256; ++byte) {
       int32_t& child = next(node, static_cast<unsigned char>(byte));
       const int32_t through_fail = node == kRoot ? kRoot : next(fail, static_cast<unsigned char>(byte));

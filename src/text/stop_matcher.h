@@ -29,7 +29,7 @@ class StopMatcher {
   struct Node {
     int32_t fail = kRoot;
     uint32_t depth = 0;
-    int32_t longest_end = -1;    // the longest stop string that ends here, this node's own or one of its suffixes'
+    int32_t longest_end = -1;  // the longest stop string that ends here, this node's own or one of its suffixes'
   };
   int32_t& next(int32_t node, unsigned char byte) { return next_[static_cast<size_t>(node) * 256 + byte]; }
   void build();
@@ -39,10 +39,10 @@ class StopMatcher {
   std::vector<Node> nodes_;
   std::vector<int32_t> next_;  // (node, byte) -> node
   int32_t state_ = kRoot;
-  std::string held_;             // not yet given out
-  size_t read_ = 0;              // bytes of it that the state has seen
+  std::string held_;                         // not yet given out
+  size_t read_ = 0;                          // bytes of it that the state has seen
   std::optional<size_t> waiting_, matched_;  // complete, but something that began earlier may still become complete
-  size_t waiting_begin_ = 0;     // in held_
+  size_t waiting_begin_ = 0;                 // in held_
 };
 
 }  // namespace headrace

@@ -33,6 +33,8 @@ inline std::vector<TestCase> read_test_cases(const std::string& path) {
 
 inline std::string test_folder(const std::string& name) { return std::string(HEADRACE_SOURCE_DIR) + "/src/text/testdata/" + name; }
 
-inline std::shared_ptr<const Tokenizer> load_test_tokenizer(const std::string& name) { return load_tokenizer(load_text_assets(test_folder(name))); }
+inline std::shared_ptr<const Tokenizer> load_test_tokenizer(const std::string& name) {
+  return load_tokenizer(load_text_assets(test_folder(name)));
+}
 
 }  // namespace headrace

@@ -19,8 +19,7 @@ void check_text(std::string_view text) {
       continue;
     }
     const Utf8 c = decode_utf8(text, i);
-    if (!c.valid)
-      invalid("tokenizer: the text is not valid UTF-8: byte {:#04x} at offset {}", static_cast<unsigned char>(text[i]), i);
+    if (!c.valid) invalid("tokenizer: the text is not valid UTF-8: byte {:#04x} at offset {}", static_cast<unsigned char>(text[i]), i);
     i += static_cast<size_t>(c.length);
   }
 }
@@ -66,8 +65,8 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, const EncodeOption
       if (repeats) result.clear();
       result.insert(result.end(), ids.begin(), ids.end());
     } else if (part.kind == TemplatePart::Kind::kTokens) {
-      const bool repeats_eos = options.parse_special && !ids.empty() && part.ids.size() == 1 && part.ids[0] == eos_id() && !result.empty() &&
-                               result.back() == part.ids[0];
+      const bool repeats_eos = options.parse_special && !ids.empty() && part.ids.size() == 1 && part.ids[0] == eos_id() &&
+                               !result.empty() && result.back() == part.ids[0];
       if (!repeats_eos) result.insert(result.end(), part.ids.begin(), part.ids.end());
     }
   }
@@ -178,9 +177,25 @@ PostTemplate surround(std::vector<int32_t> before, std::vector<int32_t> after) {
 }
 
 std::vector<int32_t> find_stop_ids(const TokenizerParts& parts) {
-  constexpr std::string_view kEndsOfTurn[] = {"<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>",
-                                              "<|endoftext|>", "<|end_of_text|>", "<EOT>", "[EOT]", "<|eot|>", "<|END_OF_TURN_TOKEN|>",
-                                              "<end_of_utterance>", "<｜end▁of▁sentence｜>", "<turn|>", "[e~[", "<|user|>", "<|endofturn|>"};
+  constexpr std::string_view kEndsOfTurn[] = {"<|eot_id|>",
+                                              "<|eom_id|>",
+                                              "<|im_end|>",
+                                              "<|end|>",
+                                              "<|return|>",
+                                              "<|call|>",
+                                              "<end_of_turn>",
+                                              "<|endoftext|>",
+                                              "<|end_of_text|>",
+                                              "<EOT>",
+                                              "[EOT]",
+                                              "<|eot|>",
+                                              "<|END_OF_TURN_TOKEN|>",
+                                              "<end_of_utterance>",
+                                              "<｜end▁of▁sentence｜>",
+                                              "<turn|>",
+                                              "[e~[",
+                                              "<|user|>",
+                                              "<|endofturn|>"};
   std::vector<int32_t> ids;
   if (parts.special.eos) ids.push_back(*parts.special.eos);
   const auto is_control = [&](int32_t id) {

@@ -22,6 +22,14 @@ void read_special(const Json& json, TokenizerConfig& config) {
       if (const auto content = find<std::string>(*found, "content", kConfig)) config.special[key] = *content;
     }
   }
+  for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+    const auto list = json.find(key);
+    if (list == json.end() || !list->is_array()) continue;
+    for (const Json& entry : *list) {
+      if (entry.is_string()) config.more_special.insert(entry.get<std::string>());
+      if (entry.is_object()) config.more_special.insert(find_or<std::string>(entry, "content", "", kConfig));
+    }
+  }
 }
 
 // A text, or a list of {name, template}.
@@ -49,6 +57,20 @@ void read_added(const Json& json, TokenizerConfig& config) {
     if (error != std::errc() || end != key.data() + key.size() || id < 0)
       invalid("{}: added_tokens_decoder: '{}' is no token id", kConfig, printable(key));
     config.added.push_back(parse_added_token(entry, id, kConfig));
+  }
+}
+
+// {"<|token|>": 32000}: how added tokens were written before there was an added_tokens_decoder.
+void read_added_tokens_json(const std::string& text, TokenizerConfig& config) {
+  constexpr std::string_view kWhere = "added_tokens.json";
+  const Json json = parse_json(text, kWhere);
+  if (!json.is_object()) invalid("{}: wanted an object from tokens to ids, found {}", kWhere, json.type_name());
+  for (const auto& [content, value] : json.items()) {
+    const auto id = require<int64_t>(json, content.c_str(), kWhere);
+    if (id < 0 || id > INT32_MAX) invalid("{}: '{}' has the id {}", kWhere, printable(content), id);
+    const auto named = [&](const auto& entry) { return entry.second == content; };
+    const bool special = std::any_of(config.special.begin(), config.special.end(), named) || config.more_special.contains(content);
+    config.legacy_added.push_back({.id = static_cast<int32_t>(id), .content = content, .normalized = !special, .special = special});
   }
 }
 
@@ -94,6 +116,7 @@ TokenizerConfig TokenizerConfig::read(const TextAssets& assets) {
     read_added(json, config);
   }
   if (const std::string* text = file("special_tokens_map.json")) read_special(parse_json(*text, "special_tokens_map.json"), config);
+  if (const std::string* text = file("added_tokens.json"); text && config.added.empty()) read_added_tokens_json(*text, config);
   if (const std::string* text = file("chat_template.jinja")) config.chat_template = *text;
   if (const std::string* text = file("chat_template.json"); text && !config.chat_template)
     config.chat_template = read_template(parse_json(*text, "chat_template.json"));
@@ -102,19 +125,29 @@ TokenizerConfig TokenizerConfig::read(const TextAssets& assets) {
 
 void apply_config(const TokenizerConfig& config, TokenizerParts& parts) {
   for (const AddedToken& token : config.added) add_token(token, parts);
+  for (const AddedToken& token : config.legacy_added) {  // what the vocabulary's own file says of a token is stronger
+    const bool known = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& other) { return other.id == token.id; });
+    if (!known) add_token(token, parts);
+  }
   const auto id_of = [&](const char* key) -> std::optional<int32_t> {
     const auto found = config.special.find(key);
     return found == config.special.end() ? std::nullopt : parts.vocabulary->find(found->second);
   };
-  const std::pair<const char*, std::optional<int32_t>*> targets[] = {
-      {"bos_token", &parts.special.bos}, {"eos_token", &parts.special.eos}, {"unk_token", &parts.special.unk}, {"pad_token", &parts.special.pad},
-      {"sep_token", &parts.special.sep}, {"cls_token", &parts.special.cls}, {"mask_token", &parts.special.mask}};
+  const std::pair<const char*, std::optional<int32_t>*> targets[] = {{"bos_token", &parts.special.bos},  {"eos_token", &parts.special.eos},
+                                                                     {"unk_token", &parts.special.unk},  {"pad_token", &parts.special.pad},
+                                                                     {"sep_token", &parts.special.sep},  {"cls_token", &parts.special.cls},
+                                                                     {"mask_token", &parts.special.mask}};
   for (const auto& [key, target] : targets) {
     const auto id = id_of(key);
     if (!id) continue;
     *target = *id;
     const bool known = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& token) { return token.id == *id; });
     if (!known) add_token({.id = *id, .content = config.special.at(key), .normalized = false, .special = true}, parts);
+  }
+  for (const std::string& content : config.more_special) {
+    const auto id = parts.vocabulary->find(content);
+    const bool known = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& token) { return token.id == id; });
+    if (id && !known) add_token({.id = *id, .content = content, .normalized = false, .special = true}, parts);
   }
   using Kind = TemplatePart::Kind;
   const bool had_template = parts.post.adds_tokens();
@@ -125,6 +158,8 @@ void apply_config(const TokenizerConfig& config, TokenizerParts& parts) {
   if ((want_bos != has_bos || want_eos != has_eos) && (!had_template || has_bos || has_eos)) {
     parts.post = surround(want_bos ? std::vector{*bos} : std::vector<int32_t>{}, want_eos ? std::vector{*eos} : std::vector<int32_t>{});
   }
+  // Cleaning is lossy; Hugging Face does it where the configuration says so, but no longer for byte-pair encodings.
+  if (config.clean_up_spaces.value_or(false) && !parts.is_bpe) parts.decoder.cleanup();
   if (config.chat_template) parts.chat_template = config.chat_template;
 }
 

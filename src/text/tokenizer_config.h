@@ -1,6 +1,8 @@
 // tokenizer_config.json, special_tokens_map.json and chat_template.jinja: what they say about a tokenizer.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "text/assets.h"
@@ -9,11 +11,13 @@
 namespace headrace {
 
 struct TokenizerConfig {
-  std::string tokenizer_class;                  // "LlamaTokenizerFast"
+  std::string tokenizer_class;  // "LlamaTokenizerFast"
   std::optional<bool> add_bos, add_eos, add_prefix_space, legacy, do_lower_case, strip_accents, tokenize_chinese_chars, clean_up_spaces;
-  std::map<std::string, std::string> special;   // "bos_token" -> "<s>"
-  std::vector<AddedToken> added;
-  std::optional<std::string> chat_template;     // the default one, when there are several
+  std::map<std::string, std::string> special;  // "bos_token" -> "<s>"
+  std::set<std::string> more_special;          // additional_special_tokens
+  std::vector<AddedToken> added;               // added_tokens_decoder
+  std::vector<AddedToken> legacy_added;        // added_tokens.json, which counts only without an added_tokens_decoder
+  std::optional<std::string> chat_template;    // the default one, when there are several
 
   // From the files of `assets`; all of them may be absent.
   static TokenizerConfig read(const TextAssets& assets);

@@ -39,7 +39,8 @@ std::vector<Merge> resolve_merges(const TokenizerJson& json, const Vocabulary& v
   std::string joined;
   for (const auto& span : json.merges) {
     const std::string_view text = json.merge_text;
-    const std::string_view left = text.substr(span.begin, span.middle - span.begin), right = text.substr(span.middle, span.end - span.middle);
+    const std::string_view left = text.substr(span.begin, span.middle - span.begin),
+                           right = text.substr(span.middle, span.end - span.middle);
     std::string_view whole = text.substr(span.begin, span.end - span.begin);
     if (!prefix.empty() && right.starts_with(prefix)) {
       joined.assign(left).append(right.substr(prefix.size()));
@@ -84,7 +85,8 @@ std::unique_ptr<Model> make_unigram(const Json& model, const TokenizerJson& json
   return unigram_model(std::move(vocabulary), json.scores, std::move(options));
 }
 
-std::unique_ptr<Model> make_wordpiece(const Json& model, std::shared_ptr<const Vocabulary> vocabulary, const std::vector<AddedToken>& added) {
+std::unique_ptr<Model> make_wordpiece(const Json& model, std::shared_ptr<const Vocabulary> vocabulary,
+                                      const std::vector<AddedToken>& added) {
   WordPieceOptions options;
   const auto token = find_or<std::string>(model, "unk_token", "[UNK]", kWhere);
   const auto unknown = vocabulary->find(token);
@@ -123,6 +125,7 @@ TokenizerParts parse_tokenizer_json(std::string_view text) {
   // The model sees the vocabulary without the tokens that were added to it.
   const auto model_vocabulary = std::make_shared<const Vocabulary>(*parts.vocabulary);
   const std::string type = model_type(model, json);
+  parts.is_bpe = type == "BPE";
   if (type == "BPE") {
     parts.model = make_bpe(model, json, model_vocabulary, parts.added);
   } else if (type == "Unigram") {
@@ -136,7 +139,8 @@ TokenizerParts parse_tokenizer_json(std::string_view text) {
   }
   if (model_vocabulary->size() == 0 && parts.added.empty()) invalid("{}: the vocabulary is empty", kWhere);
   for (const AddedToken& token : parts.added)
-    if (parts.vocabulary->text(token.id) != token.content || !parts.vocabulary->has(token.id)) parts.vocabulary->set(token.id, token.content);
+    if (parts.vocabulary->text(token.id) != token.content || !parts.vocabulary->has(token.id))
+      parts.vocabulary->set(token.id, token.content);
   parse_normalizer(member(json.root, "normalizer"), parts.normalizers);
   parse_pre_tokenizer(member(json.root, "pre_tokenizer"), parts.pre_tokenizers);
   parts.post = parse_post_processor(member(json.root, "post_processor"));

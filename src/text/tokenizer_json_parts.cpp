@@ -69,8 +69,8 @@ void parse_one_normalizer(const Json& json, const std::string& type, std::vector
   if (type == "BertNormalizer") return out.push_back(parse_bert(json));
   if (type == "Prepend") return out.push_back(prepend(require<std::string>(json, "prepend", kWhere)));
   if (type == "Strip") {
-    return out.push_back(strip_whitespace({.left = find_or<bool>(json, "strip_left", true, kWhere),
-                                           .right = find_or<bool>(json, "strip_right", true, kWhere)}));
+    return out.push_back(strip_whitespace(
+        {.left = find_or<bool>(json, "strip_left", true, kWhere), .right = find_or<bool>(json, "strip_right", true, kWhere)}));
   }
   if (type == "Replace") {
     const Pattern pattern = parse_pattern(json);
@@ -117,7 +117,8 @@ void parse_one_pre_tokenizer(const Json& json, const std::string& type, std::vec
   if (type == "Split") return out.push_back(parse_split(json));
   if (type == "Metaspace") return out.push_back(metaspace(parse_metaspace(json)));
   if (type == "Whitespace") {
-    return out.push_back(split(find_regex(Regex(R"([\w\x{200c}\x{200d}]+|[^\w\x{200c}\x{200d}\s]+)", kWhere)), SplitBehavior::kRemoved, SplitOn::kGaps));
+    return out.push_back(
+        split(find_regex(Regex(R"([\w\x{200c}\x{200d}]+|[^\w\x{200c}\x{200d}\s]+)", kWhere)), SplitBehavior::kRemoved, SplitOn::kGaps));
   }
   if (type == "WhitespaceSplit") return out.push_back(split(find_characters(is_whitespace), SplitBehavior::kRemoved));
   if (type == "Punctuation") return out.push_back(split(find_characters(is_punctuation), parse_behavior(json, "Isolated")));
@@ -129,7 +130,8 @@ void parse_one_pre_tokenizer(const Json& json, const std::string& type, std::vec
     out.push_back(split(find_characters(is_whitespace), SplitBehavior::kRemoved));
     return out.push_back(split(find_characters(is_punctuation), SplitBehavior::kIsolated));
   }
-  if (type == "CharDelimiterSplit") return out.push_back(split(find_text(require<std::string>(json, "delimiter", kWhere)), SplitBehavior::kRemoved));
+  if (type == "CharDelimiterSplit")
+    return out.push_back(split(find_text(require<std::string>(json, "delimiter", kWhere)), SplitBehavior::kRemoved));
   if (type == "FixedLength") {
     const auto length = find_or<int64_t>(json, "length", 5, kWhere);
     if (length < 1 || length > kMaxCount) invalid("{}: FixedLength of {} characters", kWhere, length);
@@ -148,7 +150,8 @@ void parse_one_decoder(const Json& json, const std::string& type, Decoder& out) 
   if (type == "ByteLevel") return void(out.byte_level());
   if (type == "ByteFallback") return void(out.byte_fallback_runs());
   if (type == "Fuse") return void(out.fuse());
-  if (type == "Strip") return void(out.strip(find_or<std::string>(json, "content", " ", kWhere), parse_count(json, "start"), parse_count(json, "stop")));
+  if (type == "Strip")
+    return void(out.strip(find_or<std::string>(json, "content", " ", kWhere), parse_count(json, "start"), parse_count(json, "stop")));
   if (type == "Replace") {
     const Pattern pattern = parse_pattern(json);
     auto content = require<std::string>(json, "content", kWhere);
@@ -160,8 +163,8 @@ void parse_one_decoder(const Json& json, const std::string& type, Decoder& out) 
     return void(out.metaspace(options.replacement, options.prepend != PrependScheme::kNever));
   }
   if (type == "WordPiece") {
-    return void(out.wordpiece({.prefix = find_or<std::string>(json, "prefix", "##", kWhere),
-                               .cleanup = find_or<bool>(json, "cleanup", true, kWhere)}));
+    return void(out.wordpiece(
+        {.prefix = find_or<std::string>(json, "prefix", "##", kWhere), .cleanup = find_or<bool>(json, "cleanup", true, kWhere)}));
   }
   if (type == "BPEDecoder") return void(out.word_suffix(find_or<std::string>(json, "suffix", "</w>", kWhere)));
   if (type == "CTC") {

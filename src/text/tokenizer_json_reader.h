@@ -11,11 +11,11 @@
 namespace headrace {
 
 struct TokenizerJson {
-  Json root;                                   // without model.vocab and model.merges
-  Vocabulary vocabulary;                       // model.vocab
-  bool vocab_is_list = false;                  // of [token, score] (Unigram), not an object from token to id
-  std::vector<double> scores;                  // of a list
-  std::string merge_text;                      // model.merges: the two halves of each, one behind the other
+  Json root;                   // without model.vocab and model.merges
+  Vocabulary vocabulary;       // model.vocab
+  bool vocab_is_list = false;  // of [token, score] (Unigram), not an object from token to id
+  std::vector<double> scores;  // of a list
+  std::string merge_text;      // model.merges: the two halves of each, one behind the other
   struct MergeSpan {
     uint32_t begin, middle, end;
   };

@@ -38,6 +38,7 @@ struct TokenizerParts {
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
   std::unique_ptr<Model> model;
+  bool is_bpe = false;
   PostTemplate post;
   Decoder decoder;
   SpecialIds special;

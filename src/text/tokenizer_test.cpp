@@ -14,8 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Ids = std::vector<int32_t>;
 
-constexpr const char* kVocabularies[] = {"byte_level", "byte_fallback", "metaspace_first",   "wordpiece",
-                                         "word_suffix", "odd",          "sentencepiece_bpe", "sentencepiece_unigram"};
+constexpr const char* kVocabularies[] = {"byte_level",  "byte_fallback", "metaspace_first",   "wordpiece",
+                                         "word_suffix", "odd",           "sentencepiece_bpe", "sentencepiece_unigram"};
 
 template <typename F>
 std::string message_of(F&& f) {
@@ -32,7 +32,8 @@ TEST(Tokenizer, GivesTheIdsThatTheLibrariesGive) {
     const auto tokenizer = load_test_tokenizer(name);
     const auto cases = read_test_cases(test_folder(name) + "/cases.jsonl");
     ASSERT_GT(cases.size(), 50u) << name;
-    for (const TestCase& c : cases) EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << name << ": " << printable(c.text, 200);
+    for (const TestCase& c : cases)
+      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = false}), c.ids) << name << ": " << printable(c.text, 200);
   }
 }
 
@@ -42,8 +43,10 @@ TEST(Tokenizer, ParsesControlTokensAndAddsSpecialOnesWhenAskedTo) {
     for (const TestCase& c : read_test_cases(test_folder(name) + "/cases.jsonl")) {
       if (!c.special_ids) continue;
       Ids expected = *c.special_ids;
-      if (expected.size() > 1 && expected[0] == expected[1] && !tokenizer->encode("").empty()) expected.erase(expected.begin());  // the text's own BOS
-      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = true, .parse_special = true}), expected) << name << ": " << printable(c.text, 200);
+      if (expected.size() > 1 && expected[0] == expected[1] && !tokenizer->encode("").empty())
+        expected.erase(expected.begin());  // the text's own BOS
+      EXPECT_EQ(tokenizer->encode(c.text, {.add_special = true, .parse_special = true}), expected)
+          << name << ": " << printable(c.text, 200);
     }
   }
 }
@@ -73,7 +76,8 @@ TEST(Tokenizer, StreamsTheSameTextTokenByToken) {
           joined += piece;
         }
         joined += stream.flush();
-        EXPECT_EQ(joined, replace_invalid_utf8(tokenizer->decode(ids, {.skip_special = skip_special}))) << name << ": " << printable(c.text);
+        EXPECT_EQ(joined, replace_invalid_utf8(tokenizer->decode(ids, {.skip_special = skip_special})))
+            << name << ": " << printable(c.text);
       }
     }
   }
@@ -182,6 +186,59 @@ TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
   EXPECT_EQ(load_tokenizer(assets)->chat_template(), "J");
 }
 
+TEST(Tokenizer, TakesTokensOfAnAddedTokensFileWhereNothingStrongerNamesThem) {
+  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  const int32_t size = load_tokenizer(assets)->vocab_size();
+  assets.files["added_tokens.json"] =
+      fmt::format(R"({{"<|turn|>": {}, "<|fun|>": {}, "<|user|>": {}}})", size, size + 1, *load_tokenizer(assets)->find_token("<|user|>"));
+  assets.files["special_tokens_map.json"] = R"({"additional_special_tokens": ["<|turn|>", {"content": "<|user|>"}]})";
+  const auto tokenizer = load_tokenizer(assets);
+  EXPECT_EQ(tokenizer->encode("<|fun|>", {.add_special = false}), Ids{size + 1});
+  EXPECT_TRUE(tokenizer->is_special(size));
+  EXPECT_GT(tokenizer->encode("<|turn|>", {.add_special = false}).size(), 1u);  // a control token, by the map of special ones
+  EXPECT_EQ(tokenizer->encode("<|turn|>", {.add_special = false, .parse_special = true}), Ids{size});
+  EXPECT_FALSE(tokenizer->is_special(*tokenizer->find_token("<|user|>")));  // tokenizer.json says so
+
+  assets.files["tokenizer_config.json"] =
+      fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<|other|>", "special": true}}}}}})", size);
+  const auto newer = load_tokenizer(assets);
+  EXPECT_EQ(newer->find_token("<|other|>"), size);
+  EXPECT_FALSE(newer->find_token("<|fun|>"));
+
+  assets.files.erase("tokenizer_config.json");
+  assets.files["added_tokens.json"] = R"({"<|turn|>": -1})";
+  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("'<|turn|>' has the id -1"));
+  assets.files["added_tokens.json"] = R"(["<|turn|>"])";
+  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("added_tokens.json: wanted an object"));
+}
+
+TEST(Tokenizer, AnAddedTokenIsNothingThatTheModelMergesInto) {
+  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  const auto without = load_tokenizer(assets);
+  assets.files["added_tokens.json"] = fmt::format(R"({{"zq": {}}})", without->vocab_size());
+  assets.files["special_tokens_map.json"] = R"({"additional_special_tokens": ["zq"]})";
+  const auto with = load_tokenizer(assets);
+  EXPECT_EQ(with->encode("a zq b"), without->encode("a zq b"));
+}
+
+TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePairEncoding) {
+  const auto decoded = [](const std::string& name, const std::string& text, bool cleaned) {
+    TextAssets assets = load_text_assets(test_folder(name));
+    assets.files["tokenizer_config.json"] = fmt::format(R"({{"clean_up_tokenization_spaces": {}}})", cleaned);
+    const auto tokenizer = load_tokenizer(assets);
+    Detokenizer stream(tokenizer);
+    std::string streamed;
+    for (const int32_t id : tokenizer->encode(text, {.add_special = false})) streamed += stream.push(id);
+    streamed += stream.flush();
+    EXPECT_EQ(streamed, tokenizer->decode(tokenizer->encode(text, {.add_special = false}))) << name;
+    return streamed;
+  };
+  EXPECT_EQ(decoded("sentencepiece_unigram", "it 's a boat , is n't it ?", true), "it's a boat, isn't it?");
+  EXPECT_EQ(decoded("sentencepiece_unigram", "it 's a boat , is n't it ?", false), "it 's a boat , is n't it ?");
+  for (const char* name : {"byte_level", "byte_fallback", "sentencepiece_bpe"})
+    EXPECT_EQ(decoded(name, "a boat , is n't it ?", true), "a boat , is n't it ?") << name;
+}
+
 TEST(Tokenizer, NamesWhatIsMissing) {
   EXPECT_THAT(message_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
   EXPECT_THAT(message_of([] { load_text_assets("/nowhere"); }), HasSubstr("/nowhere"));
@@ -189,13 +246,15 @@ TEST(Tokenizer, NamesWhatIsMissing) {
 }
 
 TEST(Tokenizer, TakesLinearTime) {
-  const size_t size = 100'000;
-  std::string emoji, marks = "a";
+  const size_t size = 400'000;
+  std::string emoji, sentences, marks = "a";
   while (emoji.size() < size) emoji += "👩‍👩‍👧‍👦";
+  while (sentences.size() < size) sentences += "The quick brown fox jumps over the lazy dog. ";
   while (marks.size() < size) marks += "\u0323\u0301";
   for (const char* name : kVocabularies) {
     const auto tokenizer = load_test_tokenizer(name);
-    for (const std::string& text : {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, marks}) {
+    for (const std::string& text :
+         {std::string(size, 'a'), std::string(size, ' '), std::string(size, '1'), std::string(size, '\n'), emoji, sentences, marks}) {
       const auto ids = tokenizer->encode(text, {.add_special = false});  // quadratic code takes minutes here
       tokenizer->decode(ids);
     }

@@ -21,12 +21,13 @@ class Unigram final : public Model {
       const std::string_view text = vocabulary_->text(id);
       tokens_.insert(text, id);
       if (is_set(options_.user_defined, id))
-        scores_[static_cast<size_t>(id)] = options_.user_defined_base == 0 ? 0 : static_cast<double>(text.size()) * options_.user_defined_base - 0.1;
+        scores_[static_cast<size_t>(id)] =
+            options_.user_defined_base == 0 ? 0 : static_cast<double>(text.size()) * options_.user_defined_base - 0.1;
     }
   }
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     std::vector<Best> best;
     for (const Piece& piece : pieces) {
       if (piece.text.empty() || cache.recall(piece.text, ids)) continue;
@@ -75,7 +76,8 @@ class Unigram final : public Model {
 
   void append_path(std::string_view piece, const std::vector<Best>& best, std::vector<int32_t>& ids) const {
     std::vector<std::pair<size_t, size_t>> spans;  // from the last to the first
-    for (size_t end = piece.size(); end > 0; end = static_cast<size_t>(best[end].begin)) spans.push_back({static_cast<size_t>(best[end].begin), end});
+    for (size_t end = piece.size(); end > 0; end = static_cast<size_t>(best[end].begin))
+      spans.push_back({static_cast<size_t>(best[end].begin), end});
     bool after_unknown = false;
     for (size_t i = spans.size(); i-- > 0;) {
       const auto [begin, end] = spans[i];

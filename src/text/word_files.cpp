@@ -51,7 +51,8 @@ TokenizerParts read_vocab_and_merges(std::string_view vocab, std::string_view me
   }
   for (const char* name : {"<|endoftext|>", "<s>", "</s>", "<pad>", "<unk>", "<mask>"}) {
     if (const auto id = parts.vocabulary->find(name))
-      parts.added.push_back({.id = *id, .content = name, .lstrip = std::string_view(name) == "<mask>", .normalized = false, .special = true});
+      parts.added.push_back(
+          {.id = *id, .content = name, .lstrip = std::string_view(name) == "<mask>", .normalized = false, .special = true});
   }
   if (!parts.special.eos) parts.special.eos = parts.vocabulary->find("<|endoftext|>");
   return parts;
@@ -72,8 +73,11 @@ TokenizerParts read_vocab_txt(std::string_view vocab, const TokenizerConfig& con
     const auto found = config.special.find(key);
     return parts.vocabulary->find(found == config.special.end() ? std::string_view(fallback) : std::string_view(found->second));
   };
-  parts.special = {.pad = named("pad_token", "[PAD]"), .unk = named("unk_token", "[UNK]"), .sep = named("sep_token", "[SEP]"),
-                   .cls = named("cls_token", "[CLS]"), .mask = named("mask_token", "[MASK]")};
+  parts.special = {.pad = named("pad_token", "[PAD]"),
+                   .unk = named("unk_token", "[UNK]"),
+                   .sep = named("sep_token", "[SEP]"),
+                   .cls = named("cls_token", "[CLS]"),
+                   .mask = named("mask_token", "[MASK]")};
   if (!parts.special.unk) invalid("vocab.txt: no [UNK] among its {} lines: this is no WordPiece vocabulary", parts.vocabulary->size());
   options.unknown = *parts.special.unk;
   options.excluded.resize(static_cast<size_t>(parts.vocabulary->size()));
@@ -87,10 +91,11 @@ TokenizerParts read_vocab_txt(std::string_view vocab, const TokenizerConfig& con
                                                .strip_accents = config.strip_accents.value_or(lowercase),
                                                .lowercase = lowercase}));
   parse_pre_tokenizer({{"type", "BertPreTokenizer"}}, parts.pre_tokenizers);
-  parts.model = wordpiece_model(parts.vocabulary, std::move(options));
+  parts.model = wordpiece_model(std::make_shared<const Vocabulary>(*parts.vocabulary), std::move(options));
   parts.decoder.wordpiece({});
   if (parts.special.cls && parts.special.sep) {
-    parts.post = parse_post_processor({{"type", "BertProcessing"}, {"cls", {"[CLS]", *parts.special.cls}}, {"sep", {"[SEP]", *parts.special.sep}}});
+    parts.post =
+        parse_post_processor({{"type", "BertProcessing"}, {"cls", {"[CLS]", *parts.special.cls}}, {"sep", {"[SEP]", *parts.special.sep}}});
   }
   return parts;
 }

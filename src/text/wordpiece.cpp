@@ -13,7 +13,7 @@ class WordPiece final : public Model {
       : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {}
 
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
-    PieceCache cache(pieces.size());
+    PieceCache cache(pieces);
     std::string scratch;
     for (const Piece& piece : pieces) {
       if (piece.text.empty() || cache.recall(piece.text, ids)) continue;

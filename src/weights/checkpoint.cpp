@@ -89,10 +89,12 @@ Checkpoint open_checkpoint(const std::string& path) {
   }
   if (is_gguf(path) || path.ends_with(".gguf")) return open_gguf(path);
   if (path.ends_with(".json")) return open_config(path);
-  invalid("{}: is no model: wanted a Hugging Face folder, a .gguf file or a config.json", path);
+  invalid("{}: is no model: wanted a Hugging Face folder, a .gguf file, a config.json or a whole engine", path);
 }
 
 bool is_gguf(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;  // opening a pipe waits for a writer
   char magic[4] = {};
   std::ifstream file(path, std::ios::binary);
   return file.read(magic, 4) && std::string_view(magic, 4) == "GGUF";

@@ -1,6 +1,7 @@
 #include "weights/checkpoint.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -256,6 +257,12 @@ TEST(Checkpoint, WhatIsNoneIsRefused) {
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.txt", "x")); }), HasSubstr("is no model"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("x.gguf", "GGU")); }), HasSubstr("is no GGUF file"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.write("config.json", "{")); }), HasSubstr("not valid JSON"));
+  fs::remove(folder / "config.json");
+  for (const char* name : {"pipe", "pipe.gguf", "config.json"}) {  // opened, it would wait for a writer for ever
+    ASSERT_EQ(::mkfifo((folder / name).c_str(), 0600), 0);
+    EXPECT_NE(error_of([&] { open_checkpoint(folder / name); }), "") << name;
+  }
+  EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()); }), HasSubstr("not a regular file"));
 }
 
 // Every golden checkpoint and every published configuration that is at hand.

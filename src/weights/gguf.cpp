@@ -139,7 +139,7 @@ uint64_t checked_alignment(const GgufFile& file) {
   return uint64_t(alignment);
 }
 
-// Points every tensor at its bytes, which must be inside the data, aligned and nobody else's.
+// Points every tensor at its bytes, which must be inside the data, aligned and nobody else's; between two lies less than the alignment.
 void place(std::vector<HeaderReader::TensorEntry>& entries, std::span<const std::byte> data, uint64_t alignment, const std::string& where) {
   for (auto& [tensor, offset, bytes] : entries) {
     if (offset % alignment != 0) {
@@ -156,8 +156,14 @@ void place(std::vector<HeaderReader::TensorEntry>& entries, std::span<const std:
   std::transform(entries.begin(), entries.end(), order.begin(), [](const auto& entry) { return &entry; });
   std::sort(order.begin(), order.end(),
             [](auto* a, auto* b) { return a->offset != b->offset ? a->offset < b->offset : a->bytes < b->bytes; });
+  if (!order.empty() && order[0]->offset != 0)
+    invalid("{}: tensor '{}', the first, is at offset {}, wanted 0; the file is damaged", where, printable(order[0]->tensor.name), order[0]->offset);
   for (size_t i = 1; i < order.size(); ++i) {
     const auto &before = *order[i - 1], &after = *order[i];
+    if (after.offset > round_up(before.offset + before.bytes, alignment)) {
+      invalid("{}: a gap between tensors '{}' and '{}': the first ends at {}, the second begins at {}; the file is damaged", where,
+              printable(before.tensor.name), printable(after.tensor.name), before.offset + before.bytes, after.offset);
+    }
     if (before.offset + before.bytes > after.offset) {
       invalid("{}: tensors '{}' and '{}' overlap: the first ends at {}, the second begins at {}", where, printable(before.tensor.name),
               printable(after.tensor.name), before.offset + before.bytes, after.offset);

@@ -118,6 +118,14 @@ TEST(Gguf, HostileTensorsAreRefused) {
   GgufBuilder askew;
   askew.f32_tensor("a", {16}).tensor("b", {2}, 0, 4);
   EXPECT_THAT(error_in(askew), HasSubstr("no multiple of the alignment"));
+  GgufBuilder gap;
+  gap.f32_tensor("a", {16}).tensor("b", {2}, 0, 96);
+  gap.data += std::string(256, '\0');
+  EXPECT_THAT(error_in(gap), HasSubstr("a gap between tensors 'a' and 'b'"));
+  GgufBuilder late;
+  late.tensor("a", {2}, 0, 32);
+  late.data += std::string(256, '\0');
+  EXPECT_THAT(error_in(late), HasSubstr("wanted 0"));
   GgufBuilder outside;
   outside.tensor("b", {2}, 0, ~uint64_t{0} - 31);
   EXPECT_THAT(error_in(outside), HasSubstr("needs 8 bytes at offset"));

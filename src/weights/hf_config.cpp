@@ -82,6 +82,7 @@ Json generation_defaults(const Json& config, const Json& generation, std::string
       if (source->is_object() && source->contains(key) && !(*source)[key].is_null()) return (*source)[key];
     return nullptr;
   };
+  if (!generation.is_null() && !generation.is_object()) invalid("{}: wanted a JSON object, found {}", where, generation.type_name());
   Json defaults = {{"eos_token_ids", Json::array()}};
   const Json eos = lookup("eos_token_id");
   for (const Json& id : eos.is_array() ? eos : eos.is_null() ? Json::array() : Json::array({eos})) {

@@ -7,6 +7,9 @@
 
 namespace headrace {
 
+// Whether elements of this type may be read where `data` points. What blocks hold is at most two bytes wide.
+bool is_aligned(const void* data, DType dtype);
+
 struct StoredType {
   DType dtype = DType::kF32;
   Sizes sizes;

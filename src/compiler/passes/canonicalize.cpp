@@ -37,6 +37,20 @@ void hoist_known(Graph& graph) {
   graph.insert_before(nullptr);
 }
 
+void simplify_views(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    const std::string& op = node->op().name;
+    if (is_op(node, "view"))
+      if (Node* inner = producer_if(node->input(0), "view")) graph.set_input(*node, 0, inner->input(0));
+    if ((op == "view" || op == "slice" || op == "cast") && node->output().type() == node->input(0).type()) {
+      graph.replace_all_uses(node->output(), node->input(0));
+      graph.erase(*node);
+    }
+  }
+}
+
+}  // namespace
+
 void merge_equal_nodes(Graph& graph) {
   std::unordered_multimap<size_t, Node*> seen;
   for (Node* node : graph.nodes()) {
@@ -54,20 +68,6 @@ void merge_equal_nodes(Graph& graph) {
     graph.erase(*node);
   }
 }
-
-void simplify_views(Graph& graph) {
-  for (Node* node : graph.nodes()) {
-    const std::string& op = node->op().name;
-    if (is_op(node, "view"))
-      if (Node* inner = producer_if(node->input(0), "view")) graph.set_input(*node, 0, inner->input(0));
-    if ((op == "view" || op == "slice" || op == "cast") && node->output().type() == node->input(0).type()) {
-      graph.replace_all_uses(node->output(), node->input(0));
-      graph.erase(*node);
-    }
-  }
-}
-
-}  // namespace
 
 void canonicalize(Graph& graph, const CompileOptions&) {
   merge_equal_constants(graph);

@@ -9,6 +9,7 @@ namespace headrace {
 // Equal nodes become one; nodes that read only weights and constants move to the front (they are computed once, at load);
 // views of views become one view, and views, slices and casts that change nothing go.
 void canonicalize(Graph& graph, const CompileOptions& options);
+void merge_equal_nodes(Graph& graph);  // a part of it
 
 // mul(act(linear(x, gate)), linear(x, up)) -> fused_linear {gated}, either order of the factors.
 void fuse_gated_mlp(Graph& graph, const CompileOptions& options);
@@ -27,6 +28,10 @@ void fuse_qkv_post(Graph& graph, const CompileOptions& options);
 
 // rms_norm or layer_norm of a sum -> add_rms_norm, add_layer_norm.
 void fuse_add_norm(Graph& graph, const CompileOptions& options);
+
+// index_select of rows moves before the row-wise ops that made them: what nobody selects is not computed. Of a language model's last
+// layer, this leaves attention and what stands before it for the whole prompt, and one row a sequence for the rest.
+void select_rows_early(Graph& graph, const CompileOptions& options);
 
 void remove_dead(Graph& graph, const CompileOptions& options);
 

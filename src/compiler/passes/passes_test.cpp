@@ -167,6 +167,21 @@ TEST(Compile, PassesCanBeSkippedByNameAndUnknownNamesAreErrors) {
   EXPECT_THROW(compile(graph, {.skip_passes = {"no-such-pass"}}), Error);
 }
 
+TEST(SelectRowsEarly, RowsAreChosenBeforeTheOpsThatMakeThem) {
+  EXPECT_EQ(after(select_rows_early, " input %rows : i32[wanted]\n %a = add(%x, %r)\n %l = linear(%a, %w)\n %s = silu(%l)\n %y = add(%s, %a)\n"
+                                     " %z = index_select(%y, %rows)\n return %z"),
+            "%0 = index_select(%x, %rows)\n%1 = index_select(%r, %rows)\n%2 = add(%0, %1)\n%3 = linear(%2, %w)\n%4 = silu(%3)\n%5 = add(%4, %2)\n");
+}
+
+TEST(SelectRowsEarly, WhatIsWantedWholeOrMixesRowsIsLeftAlone) {
+  const std::string rows = " input %rows : i32[wanted]\n", select = " %z = index_select(%a, %rows)\n return %z";
+  EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%x)\n" + select + "\n return %a")) << "an output";
+  EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%x)\n %c = relu(%a)\n" + select + "\n return %c")) << "another reader";
+  EXPECT_FALSE(changes(select_rows_early, rows + " %a = softmax(%x) {axis=0}\n" + select)) << "rows that depend on each other";
+  EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%x)\n %z = index_select(%a, %rows) {axis=1}\n return %z")) << "columns";
+  EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%w)\n" + select)) << "known at load";
+}
+
 TEST(Compile, CompilingTwiceChangesNothingMore) {
   Graph graph = parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y");
   compile(graph);

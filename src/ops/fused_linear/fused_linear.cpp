@@ -130,7 +130,7 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 
 void register_fused_linear(OpRegistry& ops) {
   ops.add({.name = "fused_linear", .attributes = &attribute_type<FusedLinear>(), .min_inputs = 2, .max_inputs = 256, .infer = infer,
-           .reference = reference, .decompose = decompose});
+           .reference = reference, .decompose = decompose, .row_wise = true});
 }
 
 }  // namespace headrace

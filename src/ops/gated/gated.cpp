@@ -53,7 +53,8 @@ void register_gated(OpRegistry& ops) {
            .max_inputs = 1,
            .infer = infer,
            .reference = reference,
-           .decompose = decompose});
+           .decompose = decompose,
+           .row_wise = true});
 }
 
 }  // namespace headrace

@@ -71,7 +71,8 @@ void register_layer_norm(OpRegistry& ops) {
            .min_inputs = 1,
            .max_inputs = 3,
            .infer = infer,
-           .reference = reference});
+           .reference = reference,
+           .row_wise = true});
   ops.add({.name = "add_layer_norm",
            .attributes = &attribute_type<LayerNorm>(),
            .min_inputs = 2,

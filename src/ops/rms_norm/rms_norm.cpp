@@ -60,7 +60,8 @@ void register_rms_norm(OpRegistry& ops) {
            .min_inputs = 2,
            .max_inputs = 2,
            .infer = infer,
-           .reference = reference});
+           .reference = reference,
+           .row_wise = true});
   ops.add({.name = "add_rms_norm",
            .attributes = &attribute_type<RmsNorm>(),
            .min_inputs = 3,
