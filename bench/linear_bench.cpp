@@ -38,7 +38,7 @@ struct Layer {
 class Model {
  public:
   Model(const ModelShape& shape, DType dtype, CpuIsa isa, ThreadPool& pool) : shape_(shape), norm_(size_t(shape.hidden), 1.0f), layers_(size_t(shape.layers)) {
-    const auto arena = std::make_shared<PackArena>();
+    const auto arena = std::make_shared<HugePageArena>();
     const auto matrix = [&](int64_t n, int64_t k) {
       PackedMatrix m = PackedMatrix::pack(random_matrix(dtype, n, k), isa, Arithmetic::kFast, arena, pool);
       bytes_ += m.bytes();

@@ -137,7 +137,7 @@ TEST(FusedLinear, EveryTypeOnEveryInstructionSetMatchesTheReference) {
         const std::vector<float> x = random_floats(kRows * k, 1, 7);
         const Reference r = reference(w, x, kRows);
         for (const Case& c : cases()) {
-          const PackedMatrix m = PackedMatrix::pack(w, c.isa, c.arithmetic, std::make_shared<PackArena>(), pool);
+          const PackedMatrix m = PackedMatrix::pack(w, c.isa, c.arithmetic, std::make_shared<HugePageArena>(), pool);
           for (int64_t rows : {1, 2, 3, 5, 8, 16, 33}) {
             const std::vector<float> y = product(pool, m, x, rows);
             for (size_t i = 0; i < y.size(); ++i)
@@ -156,7 +156,7 @@ TEST(FusedLinear, ARowDependsOnNeitherItsNeighboursNorTheThreads) {
     const std::vector<float> x = random_floats(kRows * k, 1, 8);
     for (const Case& c : cases()) {
       ThreadPool two(2);
-      const PackedMatrix m = PackedMatrix::pack(w, c.isa, c.arithmetic, std::make_shared<PackArena>(), two);
+      const PackedMatrix m = PackedMatrix::pack(w, c.isa, c.arithmetic, std::make_shared<HugePageArena>(), two);
       const std::vector<float> all = product(two, m, x, kRows);
       for (int threads : {1, 2, 3}) {
         ThreadPool pool(threads);
@@ -200,8 +200,8 @@ TEST(FusedLinear, NormBiasActivationGateAndResidualMeanWhatTheySay) {
     }
     const Reference a = reference(gate, normalized, kRows), b = reference(up, normalized, kRows);
     for (CpuIsa isa : runnable_cpu_isas()) {
-      const PackedMatrix packed_gate = PackedMatrix::pack(gate, isa, Arithmetic::kExact, std::make_shared<PackArena>(), pool);
-      const PackedMatrix packed_up = PackedMatrix::pack(up, isa, Arithmetic::kExact, std::make_shared<PackArena>(), pool);
+      const PackedMatrix packed_gate = PackedMatrix::pack(gate, isa, Arithmetic::kExact, std::make_shared<HugePageArena>(), pool);
+      const PackedMatrix packed_up = PackedMatrix::pack(up, isa, Arithmetic::kExact, std::make_shared<HugePageArena>(), pool);
       const LinearNorm linear_norm{norm, norm_weight.data(), norm == NormKind::kLayer ? norm_bias.data() : nullptr, 0.25f};
       for (LinearActivation activation :
            {LinearActivation::kNone, LinearActivation::kSilu, LinearActivation::kGeluTanh, LinearActivation::kGeluErf, LinearActivation::kRelu})
@@ -235,7 +235,7 @@ TEST(FusedLinear, MatricesOfDifferentTypesShareACall) {
     std::vector<HostTensor> sources;
     for (DType t : {DType::kQ4_K, DType::kBF16, DType::kQ6_K, DType::kF32}) {
       sources.push_back(random_matrix(t, 33, kK, uint32_t(t)));
-      packed.push_back(PackedMatrix::pack(sources.back(), isa, Arithmetic::kFast, std::make_shared<PackArena>(), pool));
+      packed.push_back(PackedMatrix::pack(sources.back(), isa, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool));
     }
     LinearSpec all;
     for (const PackedMatrix& m : packed) all.weights.push_back(&m);
@@ -256,7 +256,7 @@ TEST(FusedLinear, ARowThatIsNotFiniteShowsInItsOwnResultsOnly) {
         const HostTensor w = random_matrix(t, 20, 256, 5);
         std::vector<float> x = random_floats(3 * 256, 1, 6);
         x[256 + 100] = bad;
-        const PackedMatrix m = PackedMatrix::pack(w, isa, Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+        const PackedMatrix m = PackedMatrix::pack(w, isa, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
         const std::vector<float> y = product(pool, m, x, 3);
         int finite[3] = {};
         for (size_t i = 0; i < y.size(); ++i) finite[i / 20] += std::isfinite(y[i]);
@@ -268,14 +268,14 @@ TEST(FusedLinear, ARowThatIsNotFiniteShowsInItsOwnResultsOnly) {
 
 TEST(FusedLinear, NoRowsIsNoWork) {
   ThreadPool pool(2);
-  const PackedMatrix m = PackedMatrix::pack(random_matrix(DType::kF32, 3, 5, 1), best_cpu_isa(), Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+  const PackedMatrix m = PackedMatrix::pack(random_matrix(DType::kF32, 3, 5, 1), best_cpu_isa(), Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
   EXPECT_TRUE(product(pool, m, {}, 0).empty());
 }
 
 TEST(FusedLinear, SpecsThatCannotWorkAreErrors) {
   ThreadPool pool(1);
   const auto pack = [&](int64_t n, int64_t k) {
-    return PackedMatrix::pack(random_matrix(DType::kF32, n, k, 1), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<PackArena>(), pool);
+    return PackedMatrix::pack(random_matrix(DType::kF32, n, k, 1), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
   };
   const PackedMatrix a = pack(4, 8), other_k = pack(4, 9), other_n = pack(5, 8);
   const float bias[4] = {};
@@ -286,7 +286,7 @@ TEST(FusedLinear, SpecsThatCannotWorkAreErrors) {
   EXPECT_THROW(verify({.weights = {&a, &a}, .biases = {bias}}), Error);
   EXPECT_THROW(verify({.weights = {&a}, .norm = {.kind = NormKind::kRms}}), Error);
   EXPECT_NO_THROW(verify({.weights = {&a, &other_n}}));
-  EXPECT_THROW(PackedMatrix::pack(HostTensor(DType::kI32, {4, 4}), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<PackArena>(), pool), Error);
+  EXPECT_THROW(PackedMatrix::pack(HostTensor(DType::kI32, {4, 4}), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool), Error);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 #include "cpu_linear/packed_matrix.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "core/blocks.h"
 #include "core/error.h"
@@ -13,11 +10,6 @@
 
 namespace headrace {
 namespace {
-
-constexpr int64_t kHugePage = int64_t{2} << 20;
-constexpr int64_t kChunkBytes = int64_t{32} << 20;
-
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 PanelKind panel_kind(DType dtype, CpuIsa isa, Arithmetic arithmetic) {
   switch (dtype) {
@@ -90,28 +82,7 @@ bool sample_is_worth_coding(const Tensor& weight) {
 
 }  // namespace
 
-PackArena::~PackArena() {
-  for (const Chunk& c : chunks_) ::munmap(c.mapping, size_t(c.mapped));
-}
-
-std::byte* PackArena::allocate(int64_t bytes) {
-  bytes = round_up(bytes, 64);
-  if (chunks_.empty() || chunks_.back().begin + chunks_.back().used + bytes > chunks_.back().mapped) {
-    const int64_t mapped = round_up(std::max(bytes, kChunkBytes), kHugePage) + kHugePage;
-    void* p = ::mmap(nullptr, size_t(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) fail(ErrorCode::kOutOfMemory, "no memory for {} bytes of packed weights", bytes);
-    const int64_t begin = round_up(int64_t(reinterpret_cast<uintptr_t>(p)), kHugePage) - int64_t(reinterpret_cast<uintptr_t>(p));
-    ::madvise(static_cast<std::byte*>(p) + begin, size_t(mapped - begin), MADV_HUGEPAGE);  // failing costs speed only
-    chunks_.push_back({p, mapped, 0, begin});
-  }
-  Chunk& chunk = chunks_.back();
-  std::byte* result = static_cast<std::byte*>(chunk.mapping) + chunk.begin + chunk.used;
-  chunk.used += bytes;
-  allocated_ += bytes;
-  return result;
-}
-
-PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<PackArena> arena, ThreadPool& pool) {
+PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<HugePageArena> arena, ThreadPool& pool) {
   if (weight.rank() != 2 || !weight.is_contiguous()) invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
   PackedMatrix m;
   m.n_ = weight.sizes[0];
@@ -129,7 +100,6 @@ PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic ari
   const PanelFormat format = format_of(m.kind_);
   m.stored_panel_bytes_ = m.is_coded_ ? coded_bf16_bytes(m.k_) : (m.k_ + format.block_k - 1) / format.block_k * format.block_bytes;
   m.panels_ = arena->allocate(m.bytes());
-  std::mutex arena_mutex;
   pool.run([&](Team& team) {
     std::vector<uint16_t> raw(m.is_coded_ ? size_t(coded_groups(m.k_) * kRawGroupBytes / 2) : 0);
     team.for_each(m.num_panels(), 1, [&](int64_t begin, int64_t end) {
@@ -142,7 +112,6 @@ PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic ari
         std::fill(raw.begin(), raw.end(), uint16_t(0));
         m.pack_panel(weight, p, reinterpret_cast<std::byte*>(raw.data()));
         if (encode_bf16(raw.data(), m.k_, panel)) continue;
-        const std::lock_guard lock(arena_mutex);
         std::byte* apart = arena->allocate(int64_t(raw.size()) * 2);
         std::memcpy(apart, raw.data(), raw.size() * 2);
         reinterpret_cast<CodedBf16Header*>(panel)->raw = apart;

@@ -9,35 +9,16 @@
 #include "cpu_linear/bf16_code.h"
 #include "cpu_linear/panel.h"
 #include "device/cpu/cpu_features.h"
+#include "device/cpu/huge_page_arena.h"
 #include "headrace/types.h"
 
 namespace headrace {
-
-// Memory for packed matrices: zeroed, 64-byte aligned, in huge pages where the system has them. Lives as long as the last matrix.
-class PackArena {
- public:
-  PackArena() = default;
-  ~PackArena();
-  PackArena(const PackArena&) = delete;
-  PackArena& operator=(const PackArena&) = delete;
-  // Throws Error(kOutOfMemory).
-  std::byte* allocate(int64_t bytes);
-  int64_t allocated_bytes() const { return allocated_; }
-
- private:
-  struct Chunk {
-    void* mapping;
-    int64_t mapped, used, begin;
-  };
-  std::vector<Chunk> chunks_;
-  int64_t allocated_ = 0;
-};
 
 class PackedMatrix {
  public:
   // Packs `weight` (n, k), contiguous rows, on all threads of the pool. Afterwards the source is no longer needed, except for a
   // block type with kExact, which is read where it lies. Throws Error(kUnsupported) for integer types.
-  static PackedMatrix pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<PackArena> arena, ThreadPool& pool);
+  static PackedMatrix pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<HugePageArena> arena, ThreadPool& pool);
 
   int64_t n() const { return n_; }
   int64_t k() const { return k_; }
@@ -64,7 +45,7 @@ class PackedMatrix {
   CpuIsa isa_ = CpuIsa::kBaseline;
   PanelKind kind_ = PanelKind::kF32;
   std::byte* panels_ = nullptr;
-  std::shared_ptr<PackArena> arena_;
+  std::shared_ptr<HugePageArena> arena_;
   bool is_coded_ = false;
   Tensor source_;          // unless there are panels
 };

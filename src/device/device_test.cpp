@@ -64,6 +64,19 @@ TEST(CpuStream, AKernelThatThrowsOnAnyThreadGivesItsErrorAndTheStreamGoesOn) {
     }
 }
 
+TEST(CpuDevice, WeightsLieOneAfterTheOtherUntilTheLastOneGoes) {
+  CpuDevice device({.num_threads = 1});
+  std::shared_ptr<HugePageArena> arena = device.weight_memory();
+  std::byte *a = arena->allocate(100), *b = device.weight_memory()->allocate(1), *large = arena->allocate(int64_t{40} << 20);
+  EXPECT_EQ(b, a + 128);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(large) % 64, 0u);
+  for (int64_t i = 0; i < int64_t{40} << 20; i += 4096) ASSERT_EQ(large[i], std::byte{0});
+  const std::weak_ptr<HugePageArena> watched = arena;
+  arena.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_THROW(device.weight_memory()->allocate(int64_t{1} << 60), Error);
+}
+
 TEST(NullDevice, RemembersWhatItWasAskedToDo) {
   NullDevice device;
   const Buffer memory = device.allocate(16);

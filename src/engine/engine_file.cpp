@@ -124,6 +124,9 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
 
 constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 
+// How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
+constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
+
 }  // namespace
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
@@ -168,12 +171,13 @@ bool is_engine_file(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
   try {
-    // By the key alone: what is cut short or damaged elsewhere is an engine still, and read_engine says what is wrong with it.
+    // By its beginning or the key alone: what is cut short or damaged elsewhere is an engine still, and read_engine says what is wrong with it.
     const auto file = MappedFile::open(path);
     const std::string_view text = file->text();
     uint64_t header_bytes = 0;
     if (text.size() < sizeof header_bytes + 1 || text[sizeof header_bytes] != '{') return false;
     std::memcpy(&header_bytes, text.data(), sizeof header_bytes);
+    if (text.substr(sizeof header_bytes).starts_with(kBeginning)) return true;
     return text.substr(sizeof header_bytes, header_bytes).find(fmt::format("\"{}\"", kFormatKey)) != std::string_view::npos;
   } catch (const Error&) {
     return false;

@@ -56,6 +56,13 @@ Buffer CpuDevice::allocate(size_t bytes) {
   return Buffer(data, bytes, [](void* p, size_t size) { munmap(p, size); });
 }
 
+std::shared_ptr<HugePageArena> CpuDevice::weight_memory() {
+  const std::lock_guard lock(weights_mutex_);
+  std::shared_ptr<HugePageArena> arena = weights_.lock();
+  if (!arena) weights_ = arena = std::make_shared<HugePageArena>();
+  return arena;
+}
+
 std::unique_ptr<Stream> CpuDevice::make_stream() { return std::make_unique<CpuStream>(pool_); }
 
 }  // namespace headrace

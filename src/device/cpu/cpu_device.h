@@ -3,6 +3,7 @@
 
 #include "core/thread_pool.h"
 #include "device/cpu/cpu_features.h"
+#include "device/cpu/huge_page_arena.h"
 #include "device/device.h"
 
 namespace headrace {
@@ -30,10 +31,15 @@ class CpuDevice : public Device {
   CpuIsa isa() const { return isa_; }
   // Shared by the device's streams: one region at a time.
   ThreadPool& pool() { return pool_; }
+  // Where kernels keep their weights: one arena for all that are alive at the same time, so that they lie in the order in which they
+  // were made, which is mostly that in which they run.
+  std::shared_ptr<HugePageArena> weight_memory();
 
  private:
   CpuIsa isa_;
   ThreadPool pool_;
+  std::mutex weights_mutex_;
+  std::weak_ptr<HugePageArena> weights_;
 };
 
 }  // namespace headrace

@@ -69,7 +69,7 @@ class PackedLinear : public CpuKernel {
     auto& device = static_cast<CpuDevice&>(request.device);
     num_threads_ = device.pool().size();
     residual_ = at.residual;
-    auto arena = std::make_shared<PackArena>();
+    const std::shared_ptr<HugePageArena> arena = device.weight_memory();
     for (int i = 0; i < int(a.num_weights); ++i) {
       const Constant& weight = request.constants[at.first_weight + i];
       if (a.bias) biases_.push_back(widened(request.constants[at.first_bias + i]));
