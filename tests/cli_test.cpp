@@ -342,6 +342,9 @@ TEST(Doctor, SaysWhichInstructionsAreUsedAndWhy) {
   EXPECT_GE(json.at("cores_allowed").get<int>(), 1);
   EXPECT_FALSE(json.at("isa").get<std::string>().empty());
   EXPECT_FALSE(json.at("isa_reason").get<std::string>().empty());
+  EXPECT_GE(json.at("threads").get<int>(), 1);
+  EXPECT_THAT(json.at("cuda").get<std::string>(), HasSubstr("no CUDA backend in this build"));
+  EXPECT_THAT(json.dump(), testing::Not(HasSubstr("TEST_DATA"))) << "that is for who builds it";
 }
 
 // ---------------------------------------------------------------------------------------------------------------- bad input

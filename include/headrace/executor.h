@@ -39,7 +39,8 @@ struct SamplingParams {
   float presence_penalty = 0;    // subtracted from each token that the output holds already
   float frequency_penalty = 0;   // subtracted once per time that the output holds it
   std::vector<Bias> logit_bias;
-  int vocab_limit = 0;           // ids from here on are never sampled: LLM sets it, for they have no text; 0: the whole vocabulary
+  int vocab_limit = 0;           // ids from here on are neither sampled nor listed as likely; 0: the whole vocabulary. LLM sets it to
+                                 // where its tokenizer's tokens end
   std::optional<uint64_t> seed;  // absent: random, from the operating system
 };
 
@@ -132,7 +133,6 @@ struct ExecutorOptions {
   int max_step_tokens = 0;             // tokens computed per step; longer prompts are cut into chunks; 0: what the model allows
   bool prefix_cache = true;            // equal beginnings of prompts are computed once
   std::vector<int32_t> eos_token_ids;  // the model's own end tokens
-  int vocab_limit = 0;                 // ids from here on have no text and are never sampled; 0: the model's vocabulary
 };
 
 struct ExecutorStats {

@@ -50,6 +50,9 @@ class Value {
   // Every node that reads this value, once per operand that is this value.
   const std::vector<Node*>& users() const;
   bool is_output() const;             // of the graph
+  // Known before the program runs: a parameter, a constant, or computed from such alone, by an op that has a reference, in sizes
+  // that are numbers.
+  bool is_known_at_load() const;
   const HostTensor& constant() const;  // of a kConstant leaf
 
  private:
@@ -114,6 +117,7 @@ struct OpDef {
   std::function<std::optional<Tensor>(const OpCall&, const Tensor& input, const Sizes& output_sizes)> view;
   bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
   int in_place_operand = -1;  // output 0 is this operand's memory, changed in place (a KV cache); -1: none
+  int table_operand = -1;     // only rows of this operand are read, those that another names; -1: none
   // One output, of rank 2 or more, whose row i (along axis 0) depends on row i alone of the operands that have as many rows.
   bool row_wise = false;
 };
@@ -195,6 +199,7 @@ class Graph {
   std::string unique_name(std::string wanted);
   void drop_value(Value value);
   void drop_user(Value value, Node* node);
+  void update_known(std::vector<Node*> changed);
 
   std::shared_ptr<const OpRegistry> ops_;
   std::string name_;

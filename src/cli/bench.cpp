@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/plan_model.h"
 #include "cli/bench_run.h"
 #include "cli/model_cost.h"
 #include "cli/model_options.h"
@@ -59,12 +60,14 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
       invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen, engine.max_positions);
     options.load.context = int(std::min<int64_t>(context_for(s), engine.max_positions));
     cost = cost_of(engine);
-    const std::unique_ptr<Executor> executor = make_executor(std::move(engine), nullptr, options.load);
+    auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = threads, .context = options.load.context});
+    cost.read_bytes = model->plan().constant_bytes();
+    Executor executor(std::move(model), options.load.executor);
     const double load_s = now_s() - start;
     for (int batch : s.batches) {
       if (errors_are_terminal()) fmt::print(stderr, "\rmeasuring {} threads, {} sequences ... ", threads, batch);
       const BenchCase c{batch, s.prompt, s.gen};
-      results.push_back({threads, c, measure(*executor, c, s.rounds), load_s, peak_rss_bytes()});
+      results.push_back({threads, c, measure(executor, c, s.rounds), load_s, peak_rss_bytes()});
     }
   }
   if (errors_are_terminal()) fmt::print(stderr, "\r\033[K");
@@ -123,7 +126,7 @@ void add_points(Roofline& roofline, const BenchResult& r, const Shares& s, const
   const auto mark = [&] { return char('A' + roofline.points.size() % 26); };
   if (s.prefill_gmac_per_s) {
     const double macs = double(cost.macs) * r.c.prompt + double(cost.logit_macs);
-    roofline.points.push_back({mark(), fmt::format("prefill of {} x {} tokens", r.c.batch, r.c.prompt), macs / double(cost.weight_bytes), *s.prefill_gmac_per_s});
+    roofline.points.push_back({mark(), fmt::format("prefill of {} x {} tokens", r.c.batch, r.c.prompt), macs / double(cost.read_bytes), *s.prefill_gmac_per_s});
   }
   if (r.times.decode_tokens_per_s) {
     const double macs = double(cost.macs + cost.logit_macs);
@@ -142,7 +145,7 @@ int bench(BenchSettings& s) {
 
   OrderedJson json = OrderedJson::array();
   std::string table = fmt::format("{}: {:.1f} M parameters, {:.1f} MB read per step, mostly {}; {}\n{:>7} {:>6} {:>14} {:>9} {:>14} {:>7} {:>10} {:>9}\n", s.model.path,
-                                  double(cost.num_parameters) / 1e6, double(cost.weight_bytes) / 1e6, name(cost.dtype), name(best_cpu_isa()), "threads", "batch",
+                                  double(cost.num_parameters) / 1e6, double(cost.read_bytes) / 1e6, name(cost.dtype), name(best_cpu_isa()), "threads", "batch",
                                   "prefill tok/s", "of peak", "decode tok/s", "GB/s", "of read", "peak MB");
   std::map<int, Roofline> rooflines;
   for (const BenchResult& r : results) {
@@ -203,7 +206,10 @@ void declare_bench(Options& options) {
   declare_random_weights(options, s->model);
   options.value("--svg", "FILE", s->svg, "draws the roofline");
   options.flag("--json", s->json, "figures as JSON");
-  options.footer("Tokens are random, their end is ignored. Read bandwidth and peak of products are measured in the same run, on as many threads.");
+  options.footer(
+      "Tokens are random, their end is ignored. Read bandwidth and peak of products are measured in the same run, on as many threads. "
+      "Bytes per token are those that kernels read: of weights as they are packed (in a file they may be more or fewer: 'inspect' "
+      "counts them there), and of the cache.");
   options.run([s] {
     complete(*s);
     return bench(*s);

@@ -1,10 +1,8 @@
 // headrace doctor: what this machine has, and what Headrace makes of it.
-#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/output.h"
@@ -16,8 +14,6 @@
 
 namespace headrace::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -48,25 +44,11 @@ std::string isa_reason() {
   return forced && *forced ? fmt::format("HEADRACE_CPU_ISA={}", printable(forced)) : "the best that this processor runs; HEADRACE_CPU_ISA can force a lower one";
 }
 
-// Beside the program, or in ../lib.
-std::string cuda_module() {
-  const fs::path folder = fs::path(fs::read_symlink("/proc/self/exe")).parent_path();
-  for (const fs::path& path : {folder / "libheadrace_cuda.so", folder / ".." / "lib" / "libheadrace_cuda.so"}) {
-    if (!fs::exists(path)) continue;
-    void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!module) return fmt::format("{} is there but does not load: {}", path.string(), ::dlerror());
-    ::dlclose(module);
-    return path.string();
-  }
-  return "not there: models run on the CPU";
-}
-
 OrderedJson examine() {
   OrderedJson runnable = OrderedJson::array();
   for (CpuIsa isa : runnable_cpu_isas()) runnable.push_back(std::string(name(isa)));
   ThreadPool pool;
   const int64_t page = ::sysconf(_SC_PAGESIZE);
-  const char* data = std::getenv("HEADRACE_TEST_DATA");
   return {{"version", kVersion},
           {"cpu", value_in("/proc/cpuinfo", "model name")},
           {"cpu_flags", cpu_flags()},
@@ -75,12 +57,12 @@ OrderedJson examine() {
           {"isas_runnable", std::move(runnable)},
           {"cores", ::sysconf(_SC_NPROCESSORS_ONLN)},
           {"cores_allowed", allowed_cores()},
+          {"threads", pool.size()},
           {"memory_bytes", ::sysconf(_SC_PHYS_PAGES) * page},
           {"memory_available", value_in("/proc/meminfo", "MemAvailable")},
           {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
           {"read_gb_per_s", measure_read_gb_per_s(pool, {.bytes = int64_t{256} << 20, .rounds = 4})},
-          {"cuda_module", cuda_module()},
-          {"test_data", data ? printable(data, 500) : "HEADRACE_TEST_DATA is not set: tests look in ../shared beside the source tree"}};
+          {"cuda", "no CUDA backend in this build: models run on the CPU"}};
 }
 
 int doctor(bool json) {

@@ -7,7 +7,7 @@
 namespace headrace::cli {
 namespace {
 
-// A weight that is converted when it is packed is read in its new type.
+// A weight that is converted when it is packed is multiplied in its new type.
 DType dtype_in_use(const Value& parameter) {
   for (const Node* user : parameter.users())
     if (user->op().name == "cast") return user->output().dtype();
@@ -16,7 +16,10 @@ DType dtype_in_use(const Value& parameter) {
 
 bool only_looked_up(const Value& parameter) {
   const auto& users = parameter.users();
-  return std::all_of(users.begin(), users.end(), [](const Node* user) { return user->op().name == "embedding"; });
+  return std::all_of(users.begin(), users.end(), [&](const Node* user) {
+    const int table = user->op().table_operand;
+    return table >= 0 && user->input(table) == parameter;
+  });
 }
 
 bool makes_logits(const Value& parameter) {
@@ -34,12 +37,9 @@ ModelCost cost_of(const Engine& engine) {
   for (const Value& p : engine.program.leaves(Leaf::kParameter)) {
     const int64_t n = p.shape().numel().value();
     cost.num_parameters += n;
-    if (only_looked_up(p)) continue;
-    const DType dtype = dtype_in_use(p);
-    cost.weight_bytes += storage_bytes(dtype, n);
-    if (p.shape().rank() < 2) continue;
+    if (only_looked_up(p) || p.shape().rank() < 2) continue;
     (makes_logits(p) ? cost.logit_macs : cost.macs) += n;
-    macs[dtype] += n;
+    macs[dtype_in_use(p)] += n;
   }
   int64_t most = 0;
   for (const auto& [dtype, n] : macs)

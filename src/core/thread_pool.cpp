@@ -8,6 +8,7 @@
 #endif
 
 #include <system_error>
+#include <utility>
 
 #include "core/error.h"
 
@@ -42,6 +43,9 @@ constexpr int kSpinsBeforeYield = 4000;
 // Waiting for a region: about 100 us of spinning, then park.
 constexpr int kSpinsBeforePark = 3000;
 constexpr int kIndexBits = 40;
+
+// Takes a thread out of a region that another has left by an exception.
+struct Abandoned {};
 
 }  // namespace
 
@@ -83,13 +87,24 @@ void ThreadPool::worker(int rank) {
     seen = now;
     if (stop_.load()) return;
     Team team(*this, rank, size_);
-    region_.invoke(region_.body, team);
+    take_part(team);
     unfinished_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+void ThreadPool::take_part(Team& team) {
+  try {
+    region_.invoke(region_.body, team);
+  } catch (const Abandoned&) {
+  } catch (...) {
+    if (!failed_.exchange(true)) error_ = std::current_exception();
   }
 }
 
 void ThreadPool::run_region(Region region) {
   region_ = region;
+  waiting_.store(0, std::memory_order_relaxed);  // a region that failed may have left some
+  failed_.store(false, std::memory_order_relaxed);
   loop_.store(0, std::memory_order_relaxed);
   unfinished_.store(size_ - 1, std::memory_order_relaxed);
   if (size_ > 1) {
@@ -97,11 +112,12 @@ void ThreadPool::run_region(Region region) {
     started_.notify_all();
   }
   Team team(*this, 0, size_);
-  region.invoke(region.body, team);
+  take_part(team);
   for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0;) {
     if (++spins % kSpinsBeforeYield == 0) sched_yield();
     else pause_cpu();
   }
+  if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void Team::barrier() {
@@ -113,6 +129,7 @@ void Team::barrier() {
     return;
   }
   for (int spins = 0; pool_.barriers_.load(std::memory_order_acquire) == passed;) {
+    if (pool_.failed_.load(std::memory_order_relaxed)) throw Abandoned();
     if (++spins % kSpinsBeforeYield == 0) sched_yield();
     else pause_cpu();
   }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <thread>
 #include <type_traits>
@@ -18,6 +19,7 @@ class Team {
  public:
   int rank() const { return rank_; }
   int size() const { return size_; }
+  // Leaves by an exception, which is not to be caught, when another thread of the region left by one and will not come.
   void barrier();
 
   // Calls body(begin, end) for chunks of at most `grain` of [0, count), each on whichever thread is free. No barrier at the end.
@@ -57,7 +59,8 @@ class ThreadPool {
 
   int size() const { return size_; }
 
-  // Runs body(Team&) on every thread and returns when all are done. body must not throw. One region at a time.
+  // Runs body(Team&) on every thread and returns when all are done. One region at a time. When body throws on a thread, the others
+  // go on to their next barrier at most; the first exception comes out here, and the pool is as good as before.
   template <typename Body>
   void run(Body&& body) {
     run_region({[](void* b, Team& team) { (*static_cast<std::remove_reference_t<Body>*>(b))(team); },
@@ -74,6 +77,7 @@ class ThreadPool {
     void* body = nullptr;
   };
   void run_region(Region region);
+  void take_part(Team& team);
   void worker(int rank);
   void stop();
 
@@ -84,8 +88,10 @@ class ThreadPool {
   alignas(64) std::atomic<int> unfinished_{0};     // workers still inside the region
   alignas(64) std::atomic<int> waiting_{0};        // threads at the barrier
   alignas(64) std::atomic<uint32_t> barriers_{0};  // barriers passed
+  std::atomic<bool> failed_{false};                // a thread has left the region by an exception
   alignas(64) std::atomic<uint64_t> loop_{0};      // (loop number << 40) | next index
   std::atomic<bool> stop_{false};
+  std::exception_ptr error_;  // of the thread that set failed_
   std::vector<std::thread> workers_;
 };
 

@@ -65,6 +65,37 @@ TEST(ThreadPool, WakesUpAfterBeingParked) {
   EXPECT_EQ(count, 6);
 }
 
+// Before, between and after barriers, while the others wait, work in a loop or throw too.
+TEST(ThreadPool, AnExceptionOnAnyThreadComesOutAndThePoolGoesOn) {
+  for (int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 20; ++round)
+      for (int rank = 0; rank <= threads; ++rank)  // the last: all of them
+        for (int at = 0; at < 3; ++at) {
+          std::string message;
+          try {
+            pool.run([&](Team& team) {
+              for (int i = 0; i < 3; ++i) {
+                if (i == at && (rank == threads || team.rank() == rank)) throw std::runtime_error(std::to_string(i));
+                team.for_each(100, 3, [](int64_t, int64_t) {});
+                team.barrier();
+              }
+              ADD_FAILURE() << "passed a barrier to which not all came";
+            });
+          } catch (const std::runtime_error& e) {
+            message = e.what();
+          }
+          ASSERT_EQ(message, std::to_string(at));
+          std::vector<int> values(size_t(threads), 0);
+          pool.run([&](Team& team) {
+            values[size_t(team.rank())] = 1;
+            team.barrier();
+            if (std::accumulate(values.begin(), values.end(), 0) != threads) ADD_FAILURE();
+          });
+        }
+  }
+}
+
 TEST(ThreadPool, MoreThreadsThanTheSystemGivesAreAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need more address space than is left here";

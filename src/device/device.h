@@ -24,6 +24,8 @@ class Kernel {
   virtual size_t workspace_bytes(std::span<const Tensor> /*inputs*/, std::span<const Tensor> /*outputs*/) const { return 0; }
   // Whether run looks at operands that were known when the kernel was made. A kernel that has packed its weights says no.
   virtual bool reads_constants() const { return true; }
+  // What one run reads of constants that the kernel holds itself, packed weights above all.
+  virtual int64_t held_bytes() const { return 0; }
   // For people: which implementation this is, "linear/q8_0 avx512vnni".
   virtual std::string description() const = 0;
 };
@@ -67,6 +69,7 @@ class Event {
 class Stream {
  public:
   virtual ~Stream() = default;
+  // When a kernel fails, the launches after it do not run and its exception comes out, here or in synchronize; the stream goes on.
   virtual void run(std::span<const Launch> launches) = 0;
   virtual void copy_to_device(void* destination, const void* source, size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, size_t bytes) = 0;

@@ -27,6 +27,43 @@ TEST(CpuStream, RunsLaunchesInOrderWithABarrierBetween) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(x.as<float>()[i], 50);
 }
 
+// Between two barriers of its own, on one thread.
+class Thrower : public CpuKernel {
+ public:
+  explicit Thrower(int rank) : rank_(rank) {}
+  void run(Team& team, const Launch&) const override {
+    team.barrier();
+    if (team.rank() == rank_) throw Error(ErrorCode::kOutOfMemory, "no memory for " + std::to_string(rank_));
+    team.barrier();
+  }
+  std::string description() const override { return "thrower"; }
+
+ private:
+  int rank_;
+};
+
+TEST(CpuStream, AKernelThatThrowsOnAnyThreadGivesItsErrorAndTheStreamGoesOn) {
+  for (int threads : {1, 2, 3})
+    for (int rank = 0; rank < threads; ++rank) {
+      CpuDevice device({.num_threads = threads});
+      const std::unique_ptr<Stream> stream = device.make_stream();
+      HostTensor x(DType::kF32, {100});
+      const AddOne add;
+      const Thrower thrower(rank);
+      for (int round = 1; round <= 10; ++round) {
+        std::string message;
+        try {
+          stream->run(std::vector<Launch>{{&add, {x}, {x}}, {&thrower, {}, {}}, {&add, {x}, {x}}});
+        } catch (const Error& e) {
+          message = e.what();
+        }
+        EXPECT_EQ(message, "no memory for " + std::to_string(rank));
+        stream->run(std::vector<Launch>{{&add, {x}, {x}}});
+        for (int i = 0; i < 100; ++i) ASSERT_EQ(x.as<float>()[i], float(2 * round)) << "the launch after the failed one does not run";
+      }
+    }
+}
+
 TEST(CpuDevice, WeightsLieOneAfterTheOtherUntilTheLastOneGoes) {
   CpuDevice device({.num_threads = 1});
   std::shared_ptr<HugePageArena> arena = device.weight_memory();

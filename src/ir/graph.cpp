@@ -15,6 +15,7 @@ const TensorType& Value::type() const { return data_->type; }
 Leaf Value::leaf() const { return data_->leaf; }
 Node* Value::producer() const { return data_->producer; }
 int Value::output_index() const { return data_->output_index; }
+bool Value::is_known_at_load() const { return data_->is_known_at_load; }
 const std::vector<Node*>& Value::users() const { return data_->users; }
 const HostTensor& Value::constant() const { return data_->constant; }
 bool Value::is_output() const {
@@ -97,6 +98,7 @@ Value Graph::leaf(Leaf kind, std::string name, TensorType type) {
   }
   const Value value = add_value(std::move(name), std::move(type));
   value.data_->leaf = kind;
+  value.data_->is_known_at_load = kind == Leaf::kParameter;
   return value;
 }
 
@@ -105,6 +107,7 @@ Value Graph::constant(HostTensor tensor, std::string name) {
   for (int64_t size : tensor.view().sizes) type.shape.push_back(size);
   const Value value = add_value(std::move(name), std::move(type));
   value.data_->leaf = Leaf::kConstant;
+  value.data_->is_known_at_load = true;
   value.data_->constant = std::move(tensor);
   return value;
 }
@@ -136,11 +139,42 @@ std::vector<TensorType> types_of(const std::vector<Value>& values) {
 
 }  // namespace
 
+namespace {
+
+bool is_constant(const TensorType& type) {
+  return std::all_of(type.shape.dims().begin(), type.shape.dims().end(), [](const Dim& d) { return d.is_constant(); });
+}
+
+// Whether the results of a node are known at load, by its operands.
+bool follows_at_load(const Node& node) {
+  return !node.op().writes_state && node.op().reference && !node.inputs().empty() &&
+         std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value& in) { return in.is_known_at_load(); }) &&
+         std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value& out) { return is_constant(out.type()); });
+}
+
+}  // namespace
+
 void Graph::infer_types() {
   for (const auto& node : nodes_) {
     const std::vector<TensorType> inputs = types_of(node->inputs_);
     std::vector<TensorType> outputs = node->op_->infer({*node->op_, node->attributes_, inputs});
     for (size_t i = 0; i < node->outputs_.size(); ++i) node->outputs_[i].data_->type = std::move(outputs.at(i));
+    const bool known = follows_at_load(*node);
+    for (const Value& out : node->outputs_) out.data_->is_known_at_load = known;
+  }
+}
+
+// Carries to everything behind what has become known at load by a change of operands, or is no longer.
+void Graph::update_known(std::vector<Node*> changed) {
+  while (!changed.empty()) {
+    Node* node = changed.back();
+    changed.pop_back();
+    const bool known = follows_at_load(*node);
+    for (const Value& out : node->outputs_) {
+      if (out.data_->is_known_at_load == known) continue;
+      out.data_->is_known_at_load = known;
+      changed.insert(changed.end(), out.users().begin(), out.users().end());
+    }
   }
 }
 
@@ -173,6 +207,8 @@ std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attribut
     out.data_->output_index = int(i);
     node->outputs_.push_back(out);
   }
+  const bool known = follows_at_load(*node);
+  for (const Value& out : node->outputs_) out.data_->is_known_at_load = known;
   std::vector<Value> outputs = node->outputs_;
   const auto where = insertion_point_ ? insertion_point_->position_ : nodes_.end();
   const auto at = nodes_.insert(where, std::move(node));
@@ -203,6 +239,7 @@ void Graph::drop_user(Value value, Node* node) {
 
 void Graph::replace_all_uses(Value from, Value to) {
   if (from == to) return;
+  const std::vector<Node*> changed = from.is_known_at_load() == to.is_known_at_load() ? std::vector<Node*>() : from.users();
   for (Node* user : from.data_->users) {
     for (Value& input : user->inputs_)
       if (input == from) {
@@ -214,12 +251,14 @@ void Graph::replace_all_uses(Value from, Value to) {
   from.data_->users.clear();
   for (Output& o : outputs_)
     if (o.value == from) o.value = to;
+  update_known(changed);
 }
 
 void Graph::set_input(Node& node, int index, Value value) {
   drop_user(node.inputs_[index], &node);
   node.inputs_[index] = value;
   value.data_->users.push_back(&node);
+  update_known({&node});
 }
 
 void Graph::drop_value(Value value) {
@@ -283,7 +322,11 @@ void Graph::verify() const {
     const std::vector<TensorType> inputs = types_of(node->inputs_);
     const std::vector<TensorType> types = node->op_->infer({*node->op_, node->attributes_, inputs});
     if (types != types_of(node->outputs_)) broken(fmt::format("the types of {}'s results do not follow from its operands", node->op().name));
-    for (const Value& out : node->outputs_) defined.insert(out);
+    for (const Value& out : node->outputs_) {
+      if (out.is_known_at_load() != follows_at_load(*node))
+        broken(fmt::format("whether '{}' is known at load does not follow from its operands", out.name()));
+      defined.insert(out);
+    }
   }
   for (const auto& v : values_)
     if (int(v->users.size()) != uses[Value(v.get())]) broken(fmt::format("the list of users of '{}' is wrong", v->name));

@@ -19,6 +19,8 @@ std::shared_ptr<const OpRegistry> test_ops() {
     return std::vector<TensorType>{c.input(0)};
   };
   ops->add({.name = "add", .min_inputs = 2, .max_inputs = 2, .infer = same});
+  const auto nothing = [](const OpCall&, std::span<const Tensor>, std::span<const Tensor>) {};
+  ops->add({.name = "sum", .min_inputs = 1, .max_inputs = 2, .infer = same, .reference = nothing});
   ops->add({.name = "scale", .attributes = &attribute_type<Scale>(), .min_inputs = 1, .max_inputs = 1, .infer = same});
   ops->add({.name = "two", .min_inputs = 1, .max_inputs = 1, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0), c.input(0)}; }});
   ops->add({.name = "write", .min_inputs = 2, .max_inputs = 2, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0)}; }, .writes_state = true});
@@ -59,6 +61,26 @@ TEST(Graph, UsersFollowEveryRewrite) {
   g.verify();
   EXPECT_EQ(g.num_nodes(), 3);
   EXPECT_THROW(g.erase(*b.producer()), Error) << "it is still in use";
+}
+
+TEST(Graph, WhatIsKnownAtLoadFollowsEveryRewrite) {
+  Graph g(test_ops());
+  const TensorType four{DType::kF32, {4}};
+  const Value w = g.parameter("w", four), x = g.input("x", four);
+  const Value a = g.emit("sum", {w, w}), b = g.emit("sum", {a, x}), c = g.emit("sum", {b, a}), d = g.emit("sum", {c});
+  g.mark_output(d, "d");
+  const auto expect_known = [&](const std::vector<std::pair<Value, bool>>& values) {
+    g.verify();
+    for (const auto& [value, known] : values) EXPECT_EQ(value.is_known_at_load(), known) << value.name();
+  };
+  expect_known({{w, true}, {x, false}, {a, true}, {b, false}, {c, false}, {d, false}});
+  g.set_input(*b.producer(), 1, w);
+  expect_known({{b, true}, {c, true}, {d, true}});
+  g.replace_all_uses(w, x);
+  expect_known({{a, false}, {b, false}, {c, false}, {d, false}});
+  EXPECT_FALSE(g.emit("add", {w, w}).is_known_at_load()) << "the op has no reference to compute it with";
+  const Value wide = g.parameter("wide", kRow);
+  EXPECT_FALSE(g.emit("sum", {wide}).is_known_at_load()) << "of unknown size";
 }
 
 TEST(Graph, DeadNodesGoButEffectsAndMarkedValuesStay) {

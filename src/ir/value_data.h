@@ -12,6 +12,7 @@ struct ValueData {
   Leaf leaf = Leaf::kNone;
   Node* producer = nullptr;
   int output_index = 0;
+  bool is_known_at_load = false;
   std::vector<Node*> users;
   HostTensor constant;
   std::list<std::unique_ptr<ValueData>>::iterator position;

@@ -1,5 +1,6 @@
 #include "headrace/llm.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "core/error.h"
@@ -94,7 +95,9 @@ struct LLM::Impl {
   Parts parts;
   ChatPrompter prompter;
 
-  int vocab_limit(const Prompt& prompt) const { return prompt.only_known_tokens ? parts.tokenizer->vocab_size() : 0; }
+  int vocab_limit(const Prompt& prompt) const {
+    return prompt.only_known_tokens ? std::min(int(parts.tokenizer->vocab_size()), parts.executor->vocab_size()) : 0;
+  }
 };
 
 LLM::LLM(Parts parts) {

@@ -62,14 +62,18 @@ std::vector<int32_t> bytes_of(std::string_view text) {
 // Goes on from a prompt of `prompt_length` tokens with a script, then with 'z' for ever.
 class ScriptedModel : public runtime::Model {
  public:
-  ScriptedModel(int prompt_length, std::vector<int32_t> script) : prompt_length_(prompt_length), script_(std::move(script)) {}
+  ScriptedModel(int prompt_length, std::vector<int32_t> script, int vocab_size = kVocab)
+      : prompt_length_(prompt_length), script_(std::move(script)) {
+    limits_.vocab_size = vocab_size;
+  }
   const runtime::ModelLimits& limits() const override { return limits_; }
   std::span<const float> forward(const runtime::Batch& batch) override {
     if (gate) gate->acquire();
-    logits_.assign(batch.logit_rows.size() * kVocab, 0.f);
+    const size_t width = size_t(limits_.vocab_size);
+    logits_.assign(batch.logit_rows.size() * width, 0.f);
     for (size_t row = 0; row < batch.logit_rows.size(); ++row) {
       const size_t next = size_t(batch.positions[batch.logit_rows[row]] + 1 - prompt_length_);
-      logits_[row * kVocab + (next < script_.size() ? script_[next] : 'z')] = 5;
+      logits_[row * width + (next < script_.size() ? script_[next] : 'z')] = 5;
     }
     return logits_;
   }
@@ -107,6 +111,17 @@ TEST(LLM, CompletesUntilTheEndToken) {
   EXPECT_EQ(c.num_prompt_tokens, 3);
   EXPECT_EQ(llm.generate(bytes_of("abc"), {.max_tokens = 2}).text, "he");
   EXPECT_EQ(llm.generate("abc", {.max_tokens = 7, .ignore_eos = true, .keep_special = true}).text, "hello<end>z");
+}
+
+TEST(LLM, ATokenizerMayHaveMoreTokensThanTheModelOrFewer) {
+  for (int vocab_size : {kVocab - 1, kVocab, kVocab + 5}) {
+    auto model = std::make_unique<ScriptedModel>(1, std::vector<int32_t>{'y', kEnd}, vocab_size);
+    LLM llm({std::make_unique<Executor>(std::move(model), ExecutorOptions{.eos_token_ids = {kEnd}}), byte_tokenizer(), nullptr});
+    const Completion c = llm.generate("x", {.output = {.logprobs = 1000}});
+    EXPECT_EQ(c.text, "y") << c.error;
+    ASSERT_EQ(c.logprobs.size(), 2u);
+    EXPECT_EQ(int(c.logprobs[0].top.size()), std::min(vocab_size, kVocab)) << "only tokens that have a text are listed";
+  }
 }
 
 TEST(LLM, PiecesJoinToTheWholeAndNeverCutACharacter) {

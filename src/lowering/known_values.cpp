@@ -4,57 +4,55 @@
 
 namespace headrace {
 
-bool KnownValues::is_known(Value value) {
-  if (value.leaf() == Leaf::kParameter || value.leaf() == Leaf::kConstant) return true;
-  const Node* node = value.producer();
-  if (!node || node->op().writes_state || !node->op().reference || node->inputs().empty()) return false;
-  for (const Value& in : node->inputs())
-    if (!is_known(in)) return false;
-  return true;
-}
-
+// Without recursion, for graphs may be deep: what is wanted on a stack, its operands above it until they are there.
 Constant KnownValues::get(Value value) {
-  if (!is_known(value)) return {};
-  if (const auto it = values_.find(value); it != values_.end()) return it->second;
-  Constant constant;
-  if (value.leaf() == Leaf::kConstant) {
-    auto owner = std::make_shared<HostTensor>(value.constant());
-    constant = {owner->view(), owner};
-  } else if (value.leaf() == Leaf::kParameter) {
-    constant = parameters_.get(value.name());
-  } else {
-    constant = evaluate(*value.producer(), value.output_index());
+  if (!value.is_known_at_load()) return {};
+  std::vector<Value> wanted{value};
+  while (!wanted.empty()) {
+    const Value top = wanted.back();
+    if (values_.count(top)) {
+      wanted.pop_back();
+    } else if (const Node* node = top.producer()) {
+      const size_t before = wanted.size();
+      for (const Value& in : node->inputs())
+        if (!values_.count(in)) wanted.push_back(in);
+      if (wanted.size() == before) evaluate(*node);
+    } else {
+      values_[top] = leaf(top);
+    }
   }
-  return values_[value] = std::move(constant);
+  return values_.at(value);
 }
 
-Constant KnownValues::evaluate(const Node& node, int output) {
-  std::vector<Constant> constants;
+Constant KnownValues::leaf(Value value) {
+  if (value.leaf() == Leaf::kParameter) return parameters_.get(value.name());
+  auto owner = std::make_shared<HostTensor>(value.constant());
+  return {owner->view(), owner};
+}
+
+void KnownValues::evaluate(const Node& node) {
   std::vector<Tensor> inputs, outputs;
   std::vector<TensorType> types;
-  std::vector<HostTensor> results;
+  std::vector<std::shared_ptr<HostTensor>> results;
   for (const Value& in : node.inputs()) {
-    constants.push_back(get(in));
-    inputs.push_back(constants.back().tensor);
+    inputs.push_back(values_.at(in).tensor);
     types.push_back(in.type());
   }
   for (const Value& out : node.outputs()) {
     Sizes sizes;
     for (const Dim& d : out.shape().dims()) sizes.push_back(d.value());
-    results.emplace_back(out.dtype(), sizes);
-    outputs.push_back(results.back());
+    results.push_back(std::make_shared<HostTensor>(out.dtype(), sizes));
+    outputs.push_back(*results.back());
   }
   node.op().reference({node.op(), node.attributes(), types}, inputs, outputs);
+  for (size_t i = 0; i < results.size(); ++i) values_[node.output(int(i))] = {outputs[i], results[i]};
   done(node);
-  auto owner = std::make_shared<HostTensor>(results[size_t(output)]);
-  return {owner->view(), owner};
 }
 
 void KnownValues::done(const Node& node) {
   for (const Value& in : node.inputs()) {
-    if (!is_known(in)) continue;
-    const auto [it, is_new] = uses_left_.emplace(in, int(in.users().size()));
-    if (--it->second > 0 || in.is_output()) continue;
+    if (!in.is_known_at_load()) continue;
+    if (++uses_done_[in] < in.users().size() || in.is_output()) continue;
     values_.erase(in);
     if (in.leaf() == Leaf::kParameter) parameters_.done_with(in.name());
   }

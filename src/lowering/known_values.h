@@ -12,17 +12,17 @@ class KnownValues {
  public:
   explicit KnownValues(ParameterSource& parameters) : parameters_(parameters) {}
 
-  static bool is_known(Value value);
   // Null data when the value is not known before the program runs.
   Constant get(Value value);
   // `node` has been lowered: operands that no other node still wants are dropped.
   void done(const Node& node);
 
  private:
-  Constant evaluate(const Node& node, int output);
+  Constant leaf(Value value);
+  void evaluate(const Node& node);
   ParameterSource& parameters_;
   std::unordered_map<Value, Constant> values_;
-  std::unordered_map<Value, int> uses_left_;
+  std::unordered_map<Value, size_t> uses_done_;
 };
 
 }  // namespace headrace

@@ -31,18 +31,13 @@ std::unique_ptr<Kernel> make_kernel(const KernelRegistry& kernels, const KernelR
 
 // Puts the node's decomposition in its place; returns the new nodes in order.
 std::vector<Node*> decompose(Graph& graph, Node& node) {
-  const std::vector<Node*> before = graph.nodes();
+  const int before = graph.num_nodes();
   graph.insert_before(&node);
   const std::vector<Value> results = node.op().decompose(graph, node, node.inputs());
   graph.insert_before(nullptr);
-  std::vector<Node*> added;
-  const std::unordered_map<Node*, int> known = [&] {
-    std::unordered_map<Node*, int> set;
-    for (Node* n : before) set[n] = 1;
-    return set;
-  }();
-  for (Node* n : graph.nodes())
-    if (!known.count(n)) added.push_back(n);
+  const std::vector<Node*> after = graph.nodes();  // the new ones stand right before the old
+  const auto place = std::find(after.begin(), after.end(), &node);
+  const std::vector<Node*> added(place - (graph.num_nodes() - before), place);
   for (size_t i = 0; i < results.size(); ++i) graph.replace_all_uses(node.outputs()[i], results[i]);
   graph.erase(node);
   return added;
@@ -95,7 +90,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
   while (!work.empty()) {
     Node& node = *work.front();
     work.pop_front();
-    if (KnownValues::is_known(node.output())) {  // evaluated when asked for
+    if (node.output().is_known_at_load()) {  // evaluated when asked for
       for (const Value& out : node.outputs())
         if (out.is_output()) keep(out, known.get(out));
       continue;
@@ -103,7 +98,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
     const std::vector<TensorType> input_types = types_of(node.inputs()), output_types = types_of(node.outputs());
     const OpCall call{node.op(), node.attributes(), input_types};
     const auto place_of = [&](Value v) -> Place& {
-      if (KnownValues::is_known(v)) keep(v, known.get(v));
+      if (v.is_known_at_load()) keep(v, known.get(v));
       return places_.at(v);
     };
     if (node.op().view) {
@@ -124,8 +119,12 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
       continue;
     }
     const int step = int(steps_.size());
-    for (const Value& in : node.inputs()) {
-      if (KnownValues::is_known(in) && !kernel->reads_constants()) {
+    constant_bytes_ += kernel->held_bytes();
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const Value in = node.input(int(i));
+      if (in.is_known_at_load() && kernel->reads_constants() && int(i) != node.op().table_operand)
+        constant_bytes_ += storage_bytes(in.dtype(), in.shape().numel().value());
+      if (in.is_known_at_load() && !kernel->reads_constants()) {
         // Packed: only the sizes are of interest from now on, unless another kernel wants the bytes.
         if (!places_.count(in)) places_[in] = {.root = in, .tensor = Tensor::contiguous(static_cast<void*>(nullptr), in.dtype(), evaluate(in.shape(), sample))};
         continue;
@@ -145,7 +144,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
     known.done(node);
   }
   for (const Graph::Output& o : program_.outputs()) {
-    if (KnownValues::is_known(o.value)) keep(o.value, known.get(o.value));
+    if (o.value.is_known_at_load()) keep(o.value, known.get(o.value));
     places_.at(places_.at(o.value).root).last_step = int(steps_.size());
   }
   launches_.resize(steps_.size());

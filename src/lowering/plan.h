@@ -45,6 +45,8 @@ class Plan {
   Tensor output(const std::string& name) const;
 
   size_t arena_bytes() const { return arena_.size(); }
+  // What one run reads of values known at load, in the form in which kernels read them. Tables of which a run looks up rows do not count.
+  int64_t constant_bytes() const { return constant_bytes_; }
   // What runs, in order: "fused_linear/..." and the names of its results.
   struct Step {
     std::string kernel, op, result;
@@ -79,6 +81,7 @@ class Plan {
   std::vector<Value> inputs_, state_values_;
   std::map<std::string, Tensor> states_;
   SymbolValues symbols_;
+  int64_t constant_bytes_ = 0;
   bool laid_out_ = false;
   Buffer arena_;
   std::vector<Launch> launches_;

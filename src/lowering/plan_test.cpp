@@ -91,6 +91,64 @@ TEST(Plan, WeightExpressionsAreEvaluatedAtLoadAndParametersGivenBack) {
   EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 3), (std::vector<float>{14, 25, 36}));
 }
 
+// 2^50,000 ways lead from the last value to the parameter, each 50,000 nodes long.
+TEST(Plan, DeepWeightExpressionsAreEvaluatedOnceEach) {
+  MapParameters parameters;
+  parameters.tensors["w"] = floats({1}, {1});
+  Graph graph(builtin_ops());
+  const TensorType one{DType::kF32, {1}};
+  Value value = graph.parameter("w", one);
+  for (int i = 0; i < 50'000; ++i) value = graph.emit("mul", {value, value});
+  graph.mark_output(graph.emit("add", {graph.input("x", one), value}), "y");
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  Plan plan(std::move(graph), device, *builtin_kernels(), parameters, {});
+  EXPECT_EQ(plan.steps().size(), 1u);
+  EXPECT_EQ(parameters.finished, std::vector<std::string>{"w"});
+  plan.run(*device->make_stream(), {{"x", floats({1}, {2})}});
+  EXPECT_EQ(plan.output("y").as<float>()[0], 3);
+}
+
+TEST(Plan, FusedOpsWithoutKernelsAreTakenApartInPlace) {
+  MapParameters parameters;
+  parameters.tensors["w"] = floats({2}, {1, 1});
+  Graph graph(builtin_ops());
+  const TensorType row{DType::kF32, {1, 2}};
+  const Value w = graph.parameter("w", {DType::kF32, {2}});
+  Value value = graph.input("x", row);
+  for (int i = 0; i < 2000; ++i) value = graph.emit_all("add_rms_norm", {}, {value, value, w})[1];
+  graph.mark_output(value, "y");
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  Plan plan(std::move(graph), device, KernelRegistry(), parameters, {});
+  const std::vector<Plan::Step> steps = plan.steps();
+  ASSERT_EQ(steps.size(), 4000u);
+  for (size_t i = 0; i < 4000; ++i) ASSERT_EQ(steps[i].op, i % 2 ? "rms_norm" : "add") << i;
+  EXPECT_EQ(parameters.finished, std::vector<std::string>{"w"});
+}
+
+TEST(Plan, CountsWhatKernelsReadOfConstantsButNoTables) {
+  MapParameters parameters;
+  parameters.tensors["e"] = HostTensor(DType::kF32, {1000, 64});
+  parameters.tensors["n"] = HostTensor(DType::kF32, {64});
+  parameters.tensors["w"] = HostTensor(DType::kF32, {32, 64});
+  parameters.tensors["v"] = HostTensor(DType::kBF16, {32, 64});
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  const std::string leaves = R"(input %i : i32[n]
+    param %e : f32[1000, 64]
+    param %n : f32[64]
+    param %w : f32[32, 64]
+    param %v : bf16[32, 64]
+  )";
+  const auto bytes = [&](const std::string& body) {
+    return Plan(parse(leaves + body), device, *builtin_kernels(), parameters, {.arithmetic = Arithmetic::kExact}).constant_bytes();
+  };
+  const int64_t matrix = 32 * 64 * 4;
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n return %x"), 0);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %w)\n return %y"), matrix);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %z = rms_norm(%x, %n)\n %y = linear(%z, %w)\n return %y"), matrix + 64 * 4);
+  EXPECT_EQ(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %w)\n %z = linear(%x, %w)\n return %y, %z"), 2 * matrix) << "read twice";
+  EXPECT_LE(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %v)\n return %y"), matrix / 2) << "never more than is stored";
+}
+
 TEST(Plan, SlicesAreViewsWithoutWork) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});

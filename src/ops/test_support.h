@@ -42,7 +42,6 @@ std::vector<float> reference_floats(std::string_view op, const Attributes& attri
 struct Check {
   double relative = 2e-6, absolute = 2e-6;  // of floats; NaN and infinity must be equal, integers too
   int least_kernels = 1;                    // so many kernels must support the operands
-  bool columns = true;                      // also operands whose last axis is not contiguous
   Arithmetic arithmetic = Arithmetic::kExact;
 };
 

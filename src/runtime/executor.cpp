@@ -23,7 +23,7 @@ struct Executor::Impl {
       : model(std::move(m)),
         limits(model->limits()),
         options(resolve(o, limits)),
-        runner(*model, options.vocab_limit),
+        runner(*model),
         inbox(options.max_queued),
         loop(runner, limits, options, inbox, outbox),
         thread([this] {

@@ -184,6 +184,8 @@ TEST(Executor, RejectsBadRequestsAndSaysWhy) {
       {{.token_ids = prompt, .sampling = {.frequency_penalty = NAN}}, "frequency_penalty is nan"},
       {{.token_ids = prompt, .sampling = {.logit_bias = {{40, 1.f}}}}, "logit_bias: token"},
       {{.token_ids = prompt, .sampling = {.logit_bias = {{4, NAN}}}}, "logit_bias of token 4 is nan"},
+      {{.token_ids = prompt, .sampling = {.vocab_limit = -1}}, "vocab_limit is -1"},
+      {{.token_ids = prompt, .sampling = {.vocab_limit = 41}}, "vocab_limit is 41: must be between 0 and 40"},
       {{.token_ids = prompt, .output = {.logprobs = -1}}, "logprobs is -1"},
       {{.token_ids = prompt, .output = {.prompt_logprobs = 5000}}, "prompt_logprobs is 5000"},
       {{.token_ids = prompt, .stop_token_ids = {99}}, "stop_token_ids[0] is 99"},

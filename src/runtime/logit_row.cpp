@@ -5,7 +5,8 @@
 #include <cstring>
 #include <limits>
 
-// The compiler makes a version per instruction set and the loader picks one. Sanitizers do not go with that.
+// The compiler makes a version per instruction set and the loader picks one, whatever HEADRACE_CPU_ISA says: all give the same bits.
+// Sanitizers do not go with that.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define HEADRACE_PER_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

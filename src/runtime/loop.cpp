@@ -104,6 +104,7 @@ std::vector<RowTask> Loop::make_tasks(std::span<const Chunk> chunks) const {
     const Sequence& s = *chunk.sequence;
     for (int position = chunk.first_row; position < chunk.end; ++position) {
       RowTask& task = tasks.emplace_back();
+      task.vocab_limit = s.request.sampling.vocab_limit;
       if (position + 1 < s.num_prompt && s.request.output.prompt_logprobs) {
         task.kind = RowTask::Kind::kScore;
         task.next = s.tokens[position + 1];

@@ -21,9 +21,10 @@ constexpr ModelLimits kLimits{
 constexpr int32_t kEos = 7;
 
 // What a request must give, computed without cache, batch or scheduler.
-Response expected(const FakeModel& model, const Request& request, int vocab_limit) {
+Response expected(const FakeModel& model, const Request& request) {
   const auto sequence = make_sequence(1, request, max_context(model.limits()), std::vector<int32_t>{kEos});
-  Sampler sampler(vocab_limit);
+  Sampler sampler;
+  const int vocab_limit = request.sampling.vocab_limit;
   Response response;
   std::vector<int32_t> tokens = request.token_ids;
   if (request.output.prompt_logprobs)
@@ -60,7 +61,7 @@ struct Bench {
   explicit Bench(const ModelLimits& limits = kLimits, ExecutorOptions o = {})
       : model(limits),
         options(with_eos(o, limits)),
-        runner(model, options.vocab_limit),
+        runner(model),
         inbox(options.max_queued),
         loop(runner, limits, options, inbox, outbox) {}
 
@@ -101,7 +102,7 @@ struct Bench {
   }
   void expect_right(RequestId id) {
     const Response& found = responses[id];
-    const Response wanted = expected(model, requests[id], options.vocab_limit);
+    const Response wanted = expected(model, requests[id]);
     EXPECT_EQ(found.finish, wanted.finish) << found.error;
     EXPECT_EQ(found.token_ids, wanted.token_ids);
     EXPECT_TRUE(equal(found.logprobs, wanted.logprobs));
@@ -384,6 +385,7 @@ Request random_request(std::mt19937& random, int context) {
   if (chance(3)) p.repetition_penalty = 1.3f;
   if (chance(4)) p.presence_penalty = 0.5f;
   if (chance(4)) p.frequency_penalty = 0.25f;
+  if (chance(2)) p.vocab_limit = kLimits.vocab_size - int(random() % 4);
   if (chance(4)) p.logit_bias = {{2, 3.f}, {4, -INFINITY}};
   return r;
 }
@@ -403,7 +405,6 @@ void run_random_schedule(unsigned seed, Tally& tally) {
   limits.num_blocks = (limits.max_context + limits.block_tokens - 1) / limits.block_tokens + between(0, 12);
   ExecutorOptions options{.policy = random() % 2 ? SchedulingPolicy::kMaxUtilization : SchedulingPolicy::kNoEvict,
                           .prefix_cache = random() % 4 > 0};
-  options.vocab_limit = random() % 2 ? limits.vocab_size : limits.vocab_size - 3;
   Bench b(limits, options);
   std::set<RequestId> cancelled;
   const int count = between(1, 24);
@@ -425,7 +426,7 @@ void run_random_schedule(unsigned seed, Tally& tally) {
     } else {
       EXPECT_TRUE(cancelled.contains(id));
       ++tally.cancelled;
-      const Response wanted = expected(b.model, request, b.options.vocab_limit);
+      const Response wanted = expected(b.model, request);
       ASSERT_LE(found.token_ids.size(), wanted.token_ids.size());
       EXPECT_TRUE(std::equal(found.token_ids.begin(), found.token_ids.end(), wanted.token_ids.begin()));
     }

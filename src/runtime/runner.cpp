@@ -5,8 +5,7 @@
 
 namespace headrace::runtime {
 
-HostRunner::HostRunner(Model& model, int vocab_limit)
-    : model_(model), vocab_limit_(vocab_limit), samplers_(model.threads() ? model.threads()->size() : 1, Sampler(vocab_limit)) {}
+HostRunner::HostRunner(Model& model) : model_(model), samplers_(model.threads() ? model.threads()->size() : 1) {}
 
 void HostRunner::launch(const Batch& batch, std::span<const RowTask> tasks) {
   results_.clear();
@@ -32,7 +31,7 @@ void HostRunner::run_row(Sampler& sampler, size_t row, const RowTask& task) {
   try {
     if (task.kind == RowTask::Kind::kNone) return;
     result.token = task.kind == RowTask::Kind::kSample ? sampler.sample(logits, task.sampling) : task.next;
-    if (task.num_top) result.logprobs = logprobs(logits, result.token, *task.num_top, vocab_limit_);
+    if (task.num_top) result.logprobs = logprobs(logits, result.token, *task.num_top, task.vocab_limit);
   } catch (const std::exception& e) {
     result.error = e.what();
   }

@@ -14,6 +14,7 @@ struct RowTask {
   SamplingTask sampling;       // kSample
   int32_t next = 0;            // kScore: the token whose log-probability is wanted
   std::optional<int> num_top;  // log-probabilities are wanted, with those of so many likeliest
+  int vocab_limit = 0;         // among ids below; 0: among all
 };
 
 struct RowResult {
@@ -38,7 +39,7 @@ class Runner {
 // Forward on a Model, sampling on the CPU, rows shared among the model's threads.
 class HostRunner : public Runner {
  public:
-  HostRunner(Model& model, int vocab_limit);
+  explicit HostRunner(Model& model);
   void launch(const Batch& batch, std::span<const RowTask> tasks) override;
   Results collect() override { return {results_, logits_}; }
 
@@ -46,7 +47,6 @@ class HostRunner : public Runner {
   void run_row(Sampler& sampler, size_t row, const RowTask& task);
 
   Model& model_;
-  int vocab_limit_;
   std::vector<Sampler> samplers_;  // one per thread
   std::span<const float> logits_;
   std::vector<RowResult> results_;

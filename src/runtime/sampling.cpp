@@ -12,6 +12,10 @@ namespace {
 
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
+std::span<const float> allowed(std::span<const float> row, int vocab_limit) {
+  return vocab_limit == 0 ? row : row.first(std::min(row.size(), size_t(vocab_limit)));
+}
+
 bool is_greedy(const SamplingParams& p) { return p.temperature < kGreedyTemperature || p.top_k == 1 || p.top_p == 0; }
 
 bool ends_with(std::span<const int32_t> tokens, std::span<const int32_t> ending) {
@@ -76,8 +80,7 @@ float Sampler::checked_max(std::span<const float> processed, std::span<const flo
 }
 
 int32_t Sampler::sample(std::span<const float> logits, const SamplingTask& task) {
-  const int wanted = task.request->sampling.vocab_limit;
-  const std::span<const float> raw = logits.first(std::min<size_t>(logits.size(), wanted > 0 ? std::min(wanted, vocab_limit_) : vocab_limit_));
+  const std::span<const float> raw = allowed(logits, task.request->sampling.vocab_limit);
   const std::span<const float> row = process(raw, task);
   const float max = checked_max(row, raw, task);
   const SamplingParams& p = task.request->sampling;
@@ -93,7 +96,7 @@ TokenLogprobs logprobs(std::span<const float> logits, int32_t token, int num_top
   TokenLogprobs result{.logprob = float(logits[token] - norm)};
   if (num_top == 0) return result;
   std::vector<TopLogit> top;
-  select_top(logits.first(std::min<size_t>(logits.size(), vocab_limit)), num_top, top);
+  select_top(allowed(logits, vocab_limit), num_top, top);
   for (const auto& [id, logit] : top) result.top.push_back({id, float(logit - norm)});
   return result;
 }

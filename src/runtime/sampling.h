@@ -26,9 +26,6 @@ bool needs_history(const SamplingParams& params);
 // Holds scratch memory: one per thread.
 class Sampler {
  public:
-  // Never returns a token from vocab_limit on.
-  explicit Sampler(int vocab_limit) : vocab_limit_(vocab_limit) {}
-
   // Throws Error(kInternal) when the logits hold NaN or infinity, Error(kInvalidArgument) when every token is forbidden.
   int32_t sample(std::span<const float> logits, const SamplingTask& task);
 
@@ -36,12 +33,11 @@ class Sampler {
   std::span<const float> process(std::span<const float> row, const SamplingTask& task);
   float checked_max(std::span<const float> processed, std::span<const float> raw, const SamplingTask& task) const;
 
-  int vocab_limit_;
   std::vector<float> copy_;
   Drawer drawer_;
 };
 
-// Log-softmax of the raw row, at `token` and at the `num_top` likeliest of the tokens below vocab_limit.
+// Log-softmax of the raw row, at `token` and at the `num_top` likeliest of the tokens below vocab_limit (0: of all).
 // Throws Error(kInternal) when the row holds NaN or infinity.
 TokenLogprobs logprobs(std::span<const float> logits, int32_t token, int num_top, int vocab_limit);
 

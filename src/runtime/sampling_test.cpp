@@ -145,7 +145,7 @@ TEST(Sampling, DrawsFromTheDistributionThatTheOracleSays) {
       const std::vector<float> row = random_row(vocab, ++seed);
       const Case c(request_with(params, {{6}, {1, 2}, {2, 9}}, 9), {1, 2, 3, 30}, {8, 8, 2});
       const std::vector<double> wanted = distribution(row, c.task());
-      Sampler sampler(vocab);
+      Sampler sampler;
       std::map<int32_t, int> drawn;
       const int draws = 20000;
       for (int i = 0; i < draws; ++i) ++drawn[sampler.sample(row, c.task(uint64_t(i) * 77 + 5))];
@@ -157,7 +157,7 @@ TEST(Sampling, DrawsFromTheDistributionThatTheOracleSays) {
 TEST(Sampling, AFlatRowLosesNoTokenToTopP) {
   const std::vector<float> row(1000, 2.5f);
   const Case c(request_with({.temperature = 1, .top_p = 0.25f}), {1}, {});
-  Sampler sampler(1000);
+  Sampler sampler;
   std::set<int32_t> drawn;
   for (int i = 0; i < 5000; ++i) drawn.insert(sampler.sample(row, c.task(i)));
   EXPECT_EQ(drawn.size(), 250) << "the lowest ids among equals";
@@ -167,7 +167,7 @@ TEST(Sampling, AFlatRowLosesNoTokenToTopP) {
 TEST(Sampling, GreedyTakesTheLowestIdAmongEquals) {
   std::vector<float> row(100, 0.f);
   row[41] = row[77] = 3;
-  Sampler sampler(100);
+  Sampler sampler;
   for (const SamplingParams& p : std::vector<SamplingParams>{{},
                                                              {.temperature = 1e-6f},
                                                              {.temperature = 1, .top_k = 1},
@@ -187,7 +187,7 @@ TEST(Sampling, TinyAndHugeTemperaturesAndLogitsAreHarmless) {
       for (const SamplingParams& p : std::vector<SamplingParams>{
                {.temperature = temperature}, {.temperature = temperature, .top_k = 9}, {.temperature = temperature, .top_p = 0.9f}}) {
         const Case c(request_with(p), {1}, {});
-        Sampler sampler(300);
+        Sampler sampler;
         for (int i = 0; i < 50; ++i) {
           const int32_t token = sampler.sample(row, c.task(i));
           EXPECT_TRUE(token >= 0 && token < 300 && token != 7) << token;
@@ -198,7 +198,7 @@ TEST(Sampling, TinyAndHugeTemperaturesAndLogitsAreHarmless) {
 
 TEST(Sampling, PenaltiesAndBiasEqualTheDenseOracle) {
   std::mt19937 random(3);
-  Sampler sampler(60);
+  Sampler sampler;
   for (int round = 0; round < 2000; ++round) {
     const auto some = [&](int most) {
       std::vector<int32_t> tokens(random() % (most + 1));
@@ -226,7 +226,7 @@ TEST(Sampling, DependsOnSeedAndPositionOnly) {
   const std::vector<float> row = random_row(500, 1);
   const Request hot = request_with({.temperature = 1});
   const Case c(hot, {1, 2}, {3}), other(hot, {4, 5, 6}, {}), later(hot, {1, 2}, {3, 4});
-  Sampler sampler(500), fresh(500);
+  Sampler sampler, fresh;
   int differ = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const int32_t token = sampler.sample(row, c.task(seed));
@@ -239,12 +239,13 @@ TEST(Sampling, DependsOnSeedAndPositionOnly) {
 TEST(Sampling, NeverSamplesBeyondTheVocabularyLimit) {
   std::vector<float> row(64, 0.f);
   for (int v = 50; v < 64; ++v) row[v] = v == 63 ? NAN : 100.f;
-  Sampler sampler(50);
-  for (const SamplingParams& p : std::vector<SamplingParams>{{},
-                                                             {.temperature = 1},
-                                                             {.temperature = 1, .top_k = 60},
-                                                             {.temperature = 1, .top_p = 0.99f},
-                                                             {.repetition_penalty = 2, .logit_bias = {{55, 5.f}}}}) {
+  Sampler sampler;
+  for (SamplingParams p : std::vector<SamplingParams>{{},
+                                                      {.temperature = 1},
+                                                      {.temperature = 1, .top_k = 60},
+                                                      {.temperature = 1, .top_p = 0.99f},
+                                                      {.repetition_penalty = 2, .logit_bias = {{55, 5.f}}}}) {
+    p.vocab_limit = 50;
     const Case c(request_with(p, {{60}}), {1, 52}, {});
     for (int i = 0; i < 200; ++i) EXPECT_LT(sampler.sample(row, c.task(i)), 50);
   }
@@ -254,7 +255,7 @@ TEST(Sampling, ErrorsNameWhatIsWrong) {
   const auto message = [](const std::vector<float>& row, const Request& request) {
     try {
       const Case c(request, {1, 2, 3}, {});
-      Sampler(int(row.size())).sample(row, c.task());
+      Sampler().sample(row, c.task());
       return std::string("no error");
     } catch (const Error& e) {
       return std::string(e.what());
@@ -284,7 +285,8 @@ TEST(Logprobs, AreTheLogSoftmaxOfTheRawRow) {
     EXPECT_EQ(row[result.top[i].token], sorted[i]);
     EXPECT_NEAR(result.top[i].logprob, sorted[i] - std::log(sum), 1e-5);
   }
-  EXPECT_TRUE(logprobs(row, 17, 0, 1000).top.empty());
+  EXPECT_TRUE(logprobs(row, 17, 0, 0).top.empty());
+  EXPECT_EQ(logprobs(row, 17, 1000, 0).top.size(), 1000) << "without a limit";
 }
 
 TEST(Philox, GivesThePublishedNumbers) {  // Random123's known answers

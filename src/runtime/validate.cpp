@@ -40,6 +40,7 @@ void validate_sampling(const SamplingParams& p, int vocab_size) {
   if (p.repetition_penalty <= 0) invalid("repetition_penalty is {}: must be above 0, where 1 means none", p.repetition_penalty);
   expect_finite("presence_penalty", p.presence_penalty);
   expect_finite("frequency_penalty", p.frequency_penalty);
+  expect_range("vocab_limit", p.vocab_limit, 0, vocab_size);
   for (const auto& [token, bias] : p.logit_bias) {
     expect_tokens("logit_bias: token", {&token, 1}, vocab_size);
     if (!(bias < kInfinity)) invalid("logit_bias of token {} is {}: must be finite, or -infinity to forbid the token", token, bias);
@@ -89,7 +90,6 @@ ExecutorOptions resolve(ExecutorOptions options, const ModelLimits& limits) {
     if (limit <= 0) invalid("the model's limits leave no room to run: each of them must be at least 1");
   options.max_step_tokens = at_most("max_step_tokens", options.max_step_tokens, limits.max_step_tokens);
   options.max_sequences = at_most("max_sequences", options.max_sequences, std::min(options.max_step_tokens, limits.max_logit_rows));
-  options.vocab_limit = at_most("vocab_limit", options.vocab_limit, limits.vocab_size);
   expect_at_least("max_queued", options.max_queued, 0);
   return options;
 }

@@ -24,8 +24,7 @@ void hoist_known(Graph& graph) {
   if (nodes.empty()) return;
   Node* first_unknown = nullptr;
   for (Node* node : nodes) {
-    const bool known = !node->inputs().empty() && is_known_at_load(node->output());
-    if (!known) {
+    if (!node->output().is_known_at_load()) {
       if (!first_unknown) first_unknown = node;
       continue;
     }

@@ -13,7 +13,7 @@ void fuse_add_norm(Graph& graph, const CompileOptions&) {
     if (!add || add->input(0).type() != sum.type() || add->input(1).type() != sum.type()) continue;
     // The fused op stands where the sum stood, so whatever else the norm reads must be there already.
     bool early = true;
-    for (size_t i = 1; i < norm->inputs().size(); ++i) early = early && is_known_at_load(norm->input(int(i)));
+    for (size_t i = 1; i < norm->inputs().size(); ++i) early = early && norm->input(int(i)).is_known_at_load();
     if (!early) continue;
     std::vector<Value> operands{add->input(0), add->input(1)};
     operands.insert(operands.end(), norm->inputs().begin() + 1, norm->inputs().end());

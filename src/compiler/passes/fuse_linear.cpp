@@ -75,7 +75,9 @@ Node* activated_linear(Value value) {
   return has_one_reader(inner) ? producer_if(inner, "linear") : nullptr;
 }
 
-bool all_known(const std::vector<Value>& values) { return std::all_of(values.begin(), values.end(), is_known_at_load); }
+bool all_known(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_known_at_load(); });
+}
 
 }  // namespace
 
@@ -87,7 +89,7 @@ void fuse_gated_mlp(Graph& graph, const CompileOptions&) {
       Node* gate = activated_linear(gated);
       Node* up = has_one_reader(other) ? producer_if(other, "linear") : nullptr;
       if (!gate || !up || gate == up || gate->input(0) != up->input(0) || gate->input(1).shape() != up->input(1).shape()) continue;
-      if (gate->inputs().size() != up->inputs().size() || !is_known_at_load(gate->input(1)) || !is_known_at_load(up->input(1))) continue;
+      if (gate->inputs().size() != up->inputs().size() || !all_known({gate->input(1), up->input(1)})) continue;
       Parts parts = *Parts::from(gate), second = *Parts::from(up);
       parts.weights.push_back(second.weights[0]);
       parts.biases.insert(parts.biases.end(), second.biases.begin(), second.biases.end());
@@ -140,10 +142,10 @@ bool take_in_reader(Graph& graph, Node& linear) {
   } else if (is_op(&reader, "add") && reader.input(0) != reader.input(1)) {
     const Value other = reader.input(reader.input(0) == y ? 1 : 0);
     const Dim width = y.shape()[-1];
-    if (is_known_at_load(other) && other.shape() == Shape{width} && parts->biases.empty() && parts->weights.size() == 1 &&
+    if (other.is_known_at_load() && other.shape() == Shape{width} && parts->biases.empty() && parts->weights.size() == 1 &&
         parts->attributes.activation == FusedLinear::Activation::kNone) {
       parts->biases = {other};
-    } else if (other.type() == y.type() && reader.output().type() == y.type() && !is_known_at_load(other)) {
+    } else if (other.type() == y.type() && reader.output().type() == y.type() && !other.is_known_at_load()) {
       parts->residual = other;
     } else {
       return false;

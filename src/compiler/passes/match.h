@@ -9,14 +9,5 @@ inline bool is_op(const Node* node, std::string_view op) { return node && node->
 inline Node* producer_if(Value value, std::string_view op) { return is_op(value.producer(), op) ? value.producer() : nullptr; }
 // Nobody else would miss the value if its only reader took it in.
 inline bool has_one_reader(Value value) { return value.users().size() == 1 && !value.is_output(); }
-// Known before the program runs: a weight, a constant, or computed from such alone.
-inline bool is_known_at_load(Value value) {
-  if (value.leaf() == Leaf::kParameter || value.leaf() == Leaf::kConstant) return true;
-  const Node* node = value.producer();
-  if (!node || node->op().writes_state) return false;
-  for (const Value& in : node->inputs())
-    if (!is_known_at_load(in)) return false;
-  return true;
-}
 
 }  // namespace headrace

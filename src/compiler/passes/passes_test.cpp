@@ -56,6 +56,16 @@ TEST(Canonicalize, WeightExpressionsMoveToTheFront) {
             "%0 = permute(%w) {axes=[1, 0]}\n%a = silu(%x)\n%y = linear(%a, %0)\n");
 }
 
+TEST(Canonicalize, DeepWeightExpressionsTakeNoLonger) {
+  std::string body, value = "%w";
+  for (int i = 0; i < 3000; ++i) {
+    const std::string next = "%d" + std::to_string(i);
+    body += " " + next + " = add(" + value + ", " + value + ")\n";
+    value = next;
+  }
+  EXPECT_FALSE(changes(canonicalize, body + " %y = linear(%x, " + value + ")\n return %y"));
+}
+
 TEST(Canonicalize, ViewsOfViewsBecomeOneAndIdleOnesGo) {
   EXPECT_EQ(after(canonicalize, "%a = view(%x) {shape=[tokens, 2, 4]}\n %c = view(%a) {shape=[4*tokens, 2]}\n %d = silu(%c)\n return %d"),
             "%c = view(%x) {shape=[4*tokens, 2]}\n%d = silu(%c)\n");

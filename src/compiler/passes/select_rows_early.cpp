@@ -9,14 +9,15 @@ namespace {
 bool move_before_producer(Graph& graph, Node& select) {
   const Value whole = select.input(0), rows = select.input(1);
   Node* producer = whole.producer();
-  if (select.attributes().as<IndexSelect>().axis != 0 || !producer || !producer->op().row_wise || !has_one_reader(whole) || is_known_at_load(whole)) return false;
+  if (select.attributes().as<IndexSelect>().axis != 0 || !producer || !producer->op().row_wise) return false;
+  if (!has_one_reader(whole) || whole.is_known_at_load()) return false;
   if (whole.shape().rank() < 2 || whole.shape()[0].is_constant()) return false;  // as many rows as a weight, perhaps
   std::vector<Value> operands = producer->inputs();
   for (const Value& v : operands)
-    if (!is_known_at_load(v) && (v.shape().rank() != whole.shape().rank() || v.shape()[0] != whole.shape()[0])) return false;
+    if (!v.is_known_at_load() && (v.shape().rank() != whole.shape().rank() || v.shape()[0] != whole.shape()[0])) return false;
   graph.insert_before(&select);
   for (Value& v : operands)
-    if (!is_known_at_load(v)) v = graph.emit("index_select", select.attributes(), {v, rows});
+    if (!v.is_known_at_load()) v = graph.emit("index_select", select.attributes(), {v, rows});
   const Value selected = graph.emit(producer->op().name, producer->attributes(), std::move(operands));
   graph.insert_before(nullptr);
   graph.replace_all_uses(select.output(), selected);

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// A kernel that a team of threads runs together: every thread calls run. Must not throw.
+// A kernel that a team of threads runs together: every thread calls run. What it throws on one thread ends the whole run.
 class CpuKernel : public Kernel {
  public:
   virtual void run(Team& team, const Launch& launch) const = 0;

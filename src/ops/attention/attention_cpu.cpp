@@ -1,5 +1,6 @@
 #include "device/cpu/cpu_device.h"
 #include "ops/attention/attention_schedule.h"
+#include "ops/dense_rows.h"
 
 namespace headrace {
 namespace {
@@ -38,7 +39,8 @@ void register_attention_cpu(KernelRegistry& kernels) {
   kernels.add({.op = "attention", .name = "attention_tiles/cpu", .device = DeviceKind::kCpu,
                .supports = [](const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32; },
                .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 return std::make_unique<AttentionKernel>(request.call.as<Attention>(), static_cast<CpuDevice&>(request.device));
+                 auto& device = static_cast<CpuDevice&>(request.device);
+                 return with_dense_rows(std::make_unique<AttentionKernel>(request.call.as<Attention>(), device), {.even = {0, 1, 2, 3}});
                }});
 }
 

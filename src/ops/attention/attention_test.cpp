@@ -53,7 +53,7 @@ std::vector<Operand> operands(const Attention& a, const std::vector<int64_t>& of
           random_tensor({tokens, a.kv_heads * a.head_dim}, DType::kF32, 3), integers({int64_t(offsets.size())}, offsets)};
 }
 
-const Check kCheck{.relative = 1e-5, .absolute = 1e-5, .columns = false};
+const Check kCheck{.relative = 1e-5, .absolute = 1e-5};
 
 TEST(Attention, KernelsMatchTheReferenceForAllHeads) {
   for (int head_dim : {1, 12, 16, 20, 64, 80, 96, 128, 256}) {
@@ -78,7 +78,7 @@ TEST(Attention, KernelsMatchTheReferenceOverManyChunks) {
 
 TEST(Attention, KernelsHoldLargeScores) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 64};
-  expect_kernels_match_reference("attention", a, operands(a, {0, 300}, 60), {.relative = 1e-3, .absolute = 1e-3, .columns = false});
+  expect_kernels_match_reference("attention", a, operands(a, {0, 300}, 60), {.relative = 1e-3, .absolute = 1e-3});
 }
 
 TEST(Attention, WhatIsNotFiniteReachesOnlyWhoSeesIt) {

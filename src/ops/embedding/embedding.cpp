@@ -35,7 +35,8 @@ void register_embedding(OpRegistry& ops) {
            .min_inputs = 2,
            .max_inputs = 2,
            .infer = infer,
-           .reference = reference});
+           .reference = reference,
+           .table_operand = 1});
 }
 
 }  // namespace headrace

@@ -5,9 +5,9 @@
 #include "core/blocks.h"
 #include "cpu_linear/fused_linear.h"
 #include "device/cpu/cpu_device.h"
+#include "ops/dense_rows.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/linear/linear.h"
-#include "ops/strided_loop.h"
 
 namespace headrace {
 namespace {
@@ -49,17 +49,6 @@ Tensor rows_of(const Tensor& weight, int64_t begin, int64_t end) {
   return Tensor::contiguous(static_cast<void*>(weight.as<std::byte>() + storage_bytes(weight.dtype, begin * weight.sizes[1])), weight.dtype,
                             {end - begin, weight.sizes[1]});
 }
-
-// Whether the rows of the last axis are dense and equally far apart, as cpu_linear reads them.
-bool has_even_rows(const Tensor& t) {
-  if (t.rank() > 0 && t.sizes[-1] > 1 && t.strides[-1] != 1) return false;
-  for (int axis = t.rank() - 3; axis >= 0; --axis)
-    if (t.strides[axis] != t.strides[axis + 1] * t.sizes[axis + 1]) return false;
-  return true;
-}
-
-// What a copy of a tensor whose rows are not takes of the workspace, which is aligned to 64 bytes.
-size_t gathered_bytes(const Tensor& t) { return has_even_rows(t) ? 0 : (size_t(t.bytes()) + 63) / 64 * 64; }
 
 LinearActivation activation_of(FusedLinear::Activation activation) {
   switch (activation) {
@@ -108,33 +97,27 @@ class PackedLinear : public CpuKernel {
   }
 
   size_t workspace_bytes(std::span<const Tensor> inputs, std::span<const Tensor>) const override {
-    const size_t residual = residual_ >= 0 ? gathered_bytes(inputs[size_t(residual_)]) : 0;
-    return gathered_bytes(inputs[0]) + residual + size_t(headrace::workspace_bytes(spec_, inputs[0].num_rows(), num_threads_));
+    return size_t(headrace::workspace_bytes(spec_, inputs[0].num_rows(), num_threads_));
   }
 
   void run(Team& team, const Launch& launch) const override {
-    if (launch.inputs[0].num_rows() == 0) return;
-    std::byte* workspace = launch.workspace;
-    const auto with_even_rows = [&](const Tensor& t) {
-      const size_t bytes = gathered_bytes(t);
-      if (bytes == 0) return t;
-      const Tensor copy = Tensor::contiguous(static_cast<void*>(workspace), t.dtype, t.sizes);
-      copy_strided(team, t, copy);
-      workspace += bytes;
-      return copy;
-    };
-    const Tensor x = with_even_rows(launch.inputs[0]), &y = launch.outputs[0];
+    const Tensor &x = launch.inputs[0], &y = launch.outputs[0];
     LinearRows rows{.x = x.as<float>(), .x_stride = x.row_stride(), .rows = x.num_rows(), .y = y.as<float>(), .y_stride = y.row_stride()};
     if (residual_ >= 0) {
-      const Tensor residual = with_even_rows(launch.inputs[size_t(residual_)]);
-      rows.residual = residual.as<float>();
-      rows.residual_stride = residual.row_stride();
+      rows.residual = launch.inputs[size_t(residual_)].as<float>();
+      rows.residual_stride = launch.inputs[size_t(residual_)].row_stride();
     }
-    if (workspace != launch.workspace) team.barrier();
-    fused_linear(team, spec_, rows, workspace);
+    if (rows.rows > 0) fused_linear(team, spec_, rows, launch.workspace);
   }
 
   bool reads_constants() const override { return false; }
+  int64_t held_bytes() const override {
+    size_t floats = norm_weight_.size() + norm_bias_.size();
+    for (const std::vector<float>& bias : biases_) floats += bias.size();
+    int64_t bytes = int64_t(floats * sizeof(float));
+    for (const PackedMatrix& m : matrices_) bytes += m.bytes();
+    return bytes;
+  }
   std::string description() const override { return op_ + "/packed " + std::string(name(matrices_[0].isa())); }
 
  private:
@@ -148,7 +131,11 @@ class PackedLinear : public CpuKernel {
   LinearSpec spec_;
 };
 
-std::unique_ptr<Kernel> make(const KernelRequest& request) { return std::make_unique<PackedLinear>(request); }
+std::unique_ptr<Kernel> make(const KernelRequest& request) {
+  RowNeeds needs{.even = {0}};
+  if (const int residual = FusedLinearOperands(attributes_of(request.call)).residual; residual >= 0) needs.even.push_back(residual);
+  return with_dense_rows(std::make_unique<PackedLinear>(request), std::move(needs));
+}
 
 }  // namespace
 

@@ -41,7 +41,8 @@ void register_index_select(OpRegistry& ops) {
            .min_inputs = 2,
            .max_inputs = 2,
            .infer = infer,
-           .reference = reference});
+           .reference = reference,
+           .table_operand = 0});
 }
 
 }  // namespace headrace

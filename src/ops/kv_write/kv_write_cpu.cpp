@@ -1,4 +1,5 @@
 #include "core/error.h"
+#include "ops/dense_rows.h"
 #include "ops/for_isa.h"
 #include "ops/kv_write/kv_write.h"
 
@@ -37,7 +38,8 @@ void register_kv_write_cpu(KernelRegistry& kernels) {
   kernels.add({.op = "kv_write", .name = "kv_write/cpu", .device = DeviceKind::kCpu,
                .supports = [](const KernelRequest& request) { return is_float(request.call.input(0).dtype) && request.call.input(1).dtype == DType::kF32; },
                .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 return std::make_unique<KvWriteKernel>(request.call.input(0).dtype, cpu_isa(request));
+                 return with_dense_rows(std::make_unique<KvWriteKernel>(request.call.input(0).dtype, cpu_isa(request)),
+                                        {.even = {1, 2, 3}, .in_place = {0}});
                }});
 }
 

@@ -42,7 +42,7 @@ TEST(KvWrite, KernelsMatchTheReference) {
       std::vector<Operand> operands = {random_tensor({5, 2, 3, 4, head_dim}, t), random_tensor({7, 3 * head_dim}, DType::kF32, 2),
                                        random_tensor({7, 3 * head_dim}, DType::kF32, 3), integers({7}, {19, 3, -1, 8, 0, 12, 5})};
       operands[0].as_is = true;
-      expect_kernels_match_reference("kv_write", {}, operands, {.relative = 0, .absolute = 0, .columns = false});
+      expect_kernels_match_reference("kv_write", {}, operands, {.relative = 0, .absolute = 0});
     }
 }
 

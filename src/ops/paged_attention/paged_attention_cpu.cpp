@@ -1,6 +1,7 @@
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
 #include "ops/attention/attention_schedule.h"
+#include "ops/dense_rows.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/paged_attention/paged_attention.h"
 
@@ -45,7 +46,10 @@ void register_paged_attention_cpu(KernelRegistry& kernels) {
   kernels.add({.op = "paged_attention", .name = "attention_tiles/cpu", .device = DeviceKind::kCpu,
                .supports = [](const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32 && is_float(request.call.input(1).dtype); },
                .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 return std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), request.call.input(1).dtype, static_cast<CpuDevice&>(request.device));
+                 auto& device = static_cast<CpuDevice&>(request.device);
+                 const DType kv = request.call.input(1).dtype;
+                 return with_dense_rows(std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), kv, device),
+                                        {.dense = {1}, .even = {0, 2, 3, 4}});
                }});
 }
 

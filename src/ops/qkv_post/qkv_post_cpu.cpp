@@ -1,4 +1,5 @@
 #include "core/error.h"
+#include "ops/dense_rows.h"
 #include "ops/for_isa.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/qkv_post/qkv_post.h"
@@ -76,7 +77,11 @@ void register_qkv_post_cpu(KernelRegistry& kernels) {
                  return is_float(call.input(0).dtype);
                },
                .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 return std::make_unique<QkvPostKernel>(request.call.as<QkvPost>(), request.call.input(0).dtype, cpu_isa(request));
+                 RowNeeds needs{.even = {1, 2, 3, 4, 5}, .in_place = {0}};
+                 for (int i = 6; i < request.call.num_inputs(); ++i) needs.even.push_back(i);
+                 const DType kv = request.call.input(0).dtype;
+                 auto kernel = std::make_unique<QkvPostKernel>(request.call.as<QkvPost>(), kv, cpu_isa(request));
+                 return with_dense_rows(std::move(kernel), std::move(needs));
                }});
 }
 

@@ -61,9 +61,9 @@ TEST(QkvPost, IsItsDecomposition) {
 TEST(QkvPost, KernelsMatchTheReference) {
   for (const auto& [head_dim, rotary_dim] : {std::pair{12, 12}, {20, 10}, {64, 64}, {80, 32}, {128, 128}, {8, 0}})
     for (const QkvPost& a : variants(head_dim)) {
-      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kF32), {.columns = false});
-      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kF16), {.relative = 1e-3, .absolute = 1e-6, .columns = false});
-      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kBF16), {.relative = 8e-3, .absolute = 1e-6, .columns = false});
+      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kF32));
+      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kF16), {.relative = 1e-3, .absolute = 1e-6});
+      expect_kernels_match_reference("qkv_post", a, operands(a, rotary_dim, DType::kBF16), {.relative = 8e-3, .absolute = 1e-6});
     }
 }
 
