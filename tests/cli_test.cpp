@@ -374,10 +374,15 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   const std::string llama = golden("llama");
   const std::string long_prompt(40'000, 'x');
   const std::vector<BadInput> table = {
-      {{}, 2, "subcommand"},
-      {{"fly"}, 2, "fly"},
-      {{"run"}, 2, "MODEL"},
-      {{"run", llama, "--nonsense"}, 2, "--nonsense"},
+      {{"fly"}, 2, "'fly' is no verb; there are run, chat"},
+      {{"insepct", llama}, 2, "did you mean 'inspect'?"},
+      {{"help", "fly"}, 2, "'fly' is no verb"},
+      {{"--nonsense"}, 2, "'--nonsense' is no option of 'headrace'"},
+      {{"run"}, 2, "MODEL is required; see 'headrace run --help'"},
+      {{"run", llama, "--nonsense"}, 2, "'--nonsense' is no option of 'headrace run'; see 'headrace run --help'"},
+      {{"run", llama, "-p", "x", "--temprature", "0.5"}, 2, "'--temprature' is no option of 'headrace run' (did you mean '--temperature'?)"},
+      {{"run", llama, "--promt=x"}, 2, "did you mean '--prompt'?"},
+      {{"run", llama, "-p", "Once", "upon", "a", "time"}, 2, "'upon' is one word too many for 'headrace run'; quote"},
       {{"run", llama, "-p", "x", "--chat", "y"}, 2, "exclude"},
       {{"run", llama, "-p", "x", "--system", "y"}, 2, "--chat"},
       {{"run", llama, "-p", "x", "-n", "many"}, 2, "'many' is not a whole number"},
@@ -452,7 +457,18 @@ TEST(Program, SaysItsVersionAndHelps) {
     const Outcome o = headrace({verb, "--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_THAT(o.out, HasSubstr("Usage"));
+    EXPECT_THAT(o.out, Not(HasSubstr("\n\n\n")));
+    EXPECT_EQ(headrace({"help", verb}).out, o.out);
   }
+  EXPECT_THAT(headrace({"run", "--help"}).out, HasSubstr("--random-weights [=SEED]"));
+}
+
+TEST(Program, WithoutArgumentsShowsItsHelpAndFails) {
+  const Outcome o = headrace({});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(o.err, headrace({"--help"}).out);
+  EXPECT_EQ(headrace({"help"}).out, o.err);
 }
 
 }  // namespace
