@@ -418,7 +418,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", llama, "-p", "x", "--context", "99999999"}, 1, "context"},
       {{"run", llama, "-p", "x", "-n", "1", "--logits-out", "/no/such/folder/x"}, 1, "/no/such/folder"},
       {{"run", golden("bert"), "-p", "x"}, 1, "encoder"},
-      {{"run", golden("gpt2"), "--chat", "x"}, 1, "no chat template"},
+      {{"run", golden("gpt2"), "--chat", "x"}, 1, golden("gpt2") + ": has no chat template"},
       {{"chat", golden("gpt2")}, 1, "no chat template"},
       {{"embed", llama, "-p", "x"}, 1, "decoder"},
       {{"tokenize", llama}, 1, "UTF-8", "\xc3"},
