@@ -284,6 +284,21 @@ TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
   EXPECT_EQ(terminal.exit_code(), 0);
 }
 
+TEST(Chat, KeysWithoutACharacterAreNoText) {
+  const ScratchFolder scratch;
+  Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
+  terminal.read_until("> ");
+  terminal.type("\x1b[A\n");  // the arrow up alone asks nothing
+  terminal.read_until("> ");
+  terminal.type("He\x1b[1;5Dll\x1bOPo\x1b[3~, \xc3\xa9\n");
+  terminal.read_until("> ");
+  terminal.type("/save " + (scratch / "saved.json") + "\n");
+  EXPECT_THAT(terminal.read_until("> "), HasSubstr("saved.json: 2 messages"));
+  const Json saved = read_json_file(scratch / "saved.json");
+  ASSERT_EQ(saved.size(), 2u);
+  EXPECT_EQ(saved[0].at("content"), "Hello, \xc3\xa9");
+}
+
 // ---------------------------------------------------------------------------------------------------------------- figures
 
 TEST(Eval, GivesTheMeanOfTheModelsOwnLogprobs) {

@@ -118,6 +118,7 @@ class Conversation {
     NewFile file(path);
     file.append(std::as_bytes(std::span(text)));
     file.commit();
+    if (input_is_terminal()) write_output(colour("2", fmt::format("{}: {} messages\n", printable(path, 500), messages_.size())));
   }
 
   void regenerate() {

@@ -9,6 +9,22 @@ namespace {
 
 constexpr std::string_view kFence = "\"\"\"";
 
+// Keys without a character (arrows, F1, Alt-x) come as escape sequences. The terminal's own editing knows none of them.
+std::string without_keys(const std::string& line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\x1b') {
+      text += line[i];
+      continue;
+    }
+    const char kind = ++i < line.size() ? line[i] : 0;
+    if (kind == 'O') ++i;
+    else if (kind == '[')
+      for (++i; i < line.size() && (line[i] < 0x40 || line[i] > 0x7e);) ++i;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::string> LineReader::line() {
@@ -18,7 +34,7 @@ std::optional<std::string> LineReader::line() {
       std::string line = buffer_.substr(0, end);
       buffer_.erase(0, end == std::string::npos ? end : end + 1);
       if (line.ends_with('\r')) line.pop_back();
-      return line;
+      return ::isatty(STDIN_FILENO) ? without_keys(line) : line;
     }
     if (ended_) return std::nullopt;
     char bytes[4096];

@@ -1,4 +1,4 @@
-// Lines from the keyboard or a pipe. Editing is the terminal's own.
+// Lines from the keyboard or a pipe. Editing is the terminal's own; what the keys send that it does not know (arrows) is dropped.
 #pragma once
 
 #include <optional>
