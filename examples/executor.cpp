@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 using namespace headrace;
@@ -31,7 +32,7 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
   const RequestId whole = executor->enqueue({.token_ids = prompt, .max_tokens = max_tokens, .ignore_eos = true});
   print("whole", executor->await(whole).value());
 
-  // Streaming: a response whenever there are new tokens. The prompt is known by now, so most of it comes from the prefix cache.
+  // Streaming: a response whenever there are new tokens. The prompt is known by now, so its first block of 16 tokens comes from the prefix cache.
   const RequestId stream = executor->enqueue({.token_ids = prompt, .max_tokens = max_tokens, .streaming = true, .ignore_eos = true});
   for (Response r; !r.finished();) print("streamed", r = executor->await(stream).value());
 
@@ -73,17 +74,16 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
               static_cast<long long>(stats.prompt_tokens), static_cast<long long>(stats.cached_prompt_tokens));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc < 2) return std::fprintf(stderr, "usage: example_executor MODEL [--prompt-ids 1,2,3] [-n 16]\n"), 2;
-  std::vector<int32_t> prompt = {1, 2, 3};
+  std::vector<int32_t> prompt(20);  // long enough for the prefix cache, which knows whole blocks of 16 tokens
+  std::iota(prompt.begin(), prompt.end(), 1);
   int max_tokens = 16;
   for (int i = 2; i + 1 < argc; i += 2) {
     if (!std::strcmp(argv[i], "--prompt-ids")) prompt = parse_ids(argv[i + 1]);
     if (!std::strcmp(argv[i], "-n")) max_tokens = std::stoi(argv[i + 1]);
   }
-  try {
-    run(argv[1], prompt, max_tokens);
-  } catch (const Error& e) {
-    return std::fprintf(stderr, "%s\n", e.what()), 1;
-  }
+  run(argv[1], prompt, max_tokens);
+} catch (const std::exception& e) {  // an Error, or what std::stoi throws
+  return std::fprintf(stderr, "%s\n", e.what()), 1;
 }

@@ -55,7 +55,7 @@ static void run(const std::string& model, const std::string& text, int max_token
   }
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc < 2) return std::fprintf(stderr, "usage: example_llm MODEL [PROMPT] [-n 32]\n"), 2;
   std::string prompt = "Once upon a time";
   int max_tokens = 32;
@@ -65,9 +65,7 @@ int main(int argc, char** argv) {
     else
       prompt = argv[i];
   }
-  try {
-    run(argv[1], prompt, max_tokens);
-  } catch (const Error& e) {
-    return std::fprintf(stderr, "%s\n", e.what()), 1;
-  }
+  run(argv[1], prompt, max_tokens);
+} catch (const std::exception& e) {  // an Error, or what std::stoi throws
+  return std::fprintf(stderr, "%s\n", e.what()), 1;
 }

@@ -284,6 +284,21 @@ TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
   EXPECT_EQ(terminal.exit_code(), 0);
 }
 
+TEST(Chat, KeysWithoutACharacterAreNoText) {
+  const ScratchFolder scratch;
+  Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
+  terminal.read_until("> ");
+  terminal.type("\x1b[A\n");  // the arrow up alone asks nothing
+  terminal.read_until("> ");
+  terminal.type("He\x1b[1;5Dll\x1bOPo\x1b[3~, \xc3\xa9\n");
+  terminal.read_until("> ");
+  terminal.type("/save " + (scratch / "saved.json") + "\n");
+  EXPECT_THAT(terminal.read_until("> "), HasSubstr("saved.json: 2 messages"));
+  const Json saved = read_json_file(scratch / "saved.json");
+  ASSERT_EQ(saved.size(), 2u);
+  EXPECT_EQ(saved[0].at("content"), "Hello, \xc3\xa9");
+}
+
 // ---------------------------------------------------------------------------------------------------------------- figures
 
 TEST(Eval, GivesTheMeanOfTheModelsOwnLogprobs) {
@@ -377,10 +392,15 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   const std::string llama = golden("llama");
   const std::string long_prompt(40'000, 'x');
   const std::vector<BadInput> table = {
-      {{}, 2, "subcommand"},
-      {{"fly"}, 2, "fly"},
-      {{"run"}, 2, "MODEL"},
-      {{"run", llama, "--nonsense"}, 2, "--nonsense"},
+      {{"fly"}, 2, "'fly' is no verb; there are run, chat"},
+      {{"insepct", llama}, 2, "did you mean 'inspect'?"},
+      {{"help", "fly"}, 2, "'fly' is no verb"},
+      {{"--nonsense"}, 2, "'--nonsense' is no option of 'headrace'"},
+      {{"run"}, 2, "MODEL is required; see 'headrace run --help'"},
+      {{"run", llama, "--nonsense"}, 2, "'--nonsense' is no option of 'headrace run'; see 'headrace run --help'"},
+      {{"run", llama, "-p", "x", "--temprature", "0.5"}, 2, "'--temprature' is no option of 'headrace run' (did you mean '--temperature'?)"},
+      {{"run", llama, "--promt=x"}, 2, "did you mean '--prompt'?"},
+      {{"run", llama, "-p", "Once", "upon", "a", "time"}, 2, "'upon' is one word too many for 'headrace run'; quote"},
       {{"run", llama, "-p", "x", "--chat", "y"}, 2, "exclude"},
       {{"run", llama, "-p", "x", "--system", "y"}, 2, "--chat"},
       {{"run", llama, "-p", "x", "-n", "many"}, 2, "'many' is not a whole number"},
@@ -416,7 +436,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", llama, "-p", "x", "--context", "99999999"}, 1, "context"},
       {{"run", llama, "-p", "x", "-n", "1", "--logits-out", "/no/such/folder/x"}, 1, "/no/such/folder"},
       {{"run", golden("bert"), "-p", "x"}, 1, "encoder"},
-      {{"run", golden("gpt2"), "--chat", "x"}, 1, "no chat template"},
+      {{"run", golden("gpt2"), "--chat", "x"}, 1, golden("gpt2") + ": has no chat template"},
       {{"chat", golden("gpt2")}, 1, "no chat template"},
       {{"embed", llama, "-p", "x"}, 1, "decoder"},
       {{"tokenize", llama}, 1, "UTF-8", "\xc3"},
@@ -455,7 +475,18 @@ TEST(Program, SaysItsVersionAndHelps) {
     const Outcome o = headrace({verb, "--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_THAT(o.out, HasSubstr("Usage"));
+    EXPECT_THAT(o.out, Not(HasSubstr("\n\n\n")));
+    EXPECT_EQ(headrace({"help", verb}).out, o.out);
   }
+  EXPECT_THAT(headrace({"run", "--help"}).out, HasSubstr("--random-weights [=SEED]"));
+}
+
+TEST(Program, WithoutArgumentsShowsItsHelpAndFails) {
+  const Outcome o = headrace({});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(o.err, headrace({"--help"}).out);
+  EXPECT_EQ(headrace({"help"}).out, o.err);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void declare_build(Options& options) {
   options.value("-o,--output", "FILE", s->output, "the engine, which appears when it is complete");
   declare_dtype(options, s->model);
   options.value("--weights", "MODE", [s](const std::string& text) { parse_weights_mode(text, s->weights); },
-                "embed (default): in the engine; link: the engine refers to MODEL's files; none: a program without weights");
+                "embed (default): in the engine; link: the engine refers to MODEL's files; none: a program without weights, to look at");
   declare_random_weights(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
   options.run([s] {

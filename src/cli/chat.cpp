@@ -118,6 +118,7 @@ class Conversation {
     NewFile file(path);
     file.append(std::as_bytes(std::span(text)));
     file.commit();
+    if (input_is_terminal()) write_output(colour("2", fmt::format("{}: {} messages\n", printable(path, 500), messages_.size())));
   }
 
   void regenerate() {
@@ -161,8 +162,8 @@ class Conversation {
   GenerateOptions options_;
   double load_s_;
   bool show_stats_, colored_;
-  LineReader reader_;
   Interrupt interrupt_;
+  LineReader reader_{interrupt_};
   std::vector<Message> messages_;
   std::optional<Completion> last_;
 };

@@ -59,7 +59,7 @@ OrderedJson examine() {
           {"cores_allowed", allowed_cores()},
           {"threads", pool.size()},
           {"memory_bytes", ::sysconf(_SC_PHYS_PAGES) * page},
-          {"memory_available", value_in("/proc/meminfo", "MemAvailable")},
+          {"memory_available_bytes", int64_t{1024} * std::atoll(value_in("/proc/meminfo", "MemAvailable").c_str())},
           {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
           {"read_gb_per_s", measure_read_gb_per_s(pool, {.bytes = int64_t{256} << 20, .rounds = 4})},
           {"cuda", "no CUDA backend in this build: models run on the CPU"}};
@@ -72,10 +72,11 @@ int doctor(bool json) {
     return 0;
   }
   for (const auto& [key, value] : findings.items())
-    write_output(fmt::format("{:<18}{}\n", key,
+    write_output(fmt::format("{:<24}{}{}\n", key,
                              value.is_string()  ? value.get<std::string>()
                              : value.is_array() ? fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), " "))
-                             : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>()) : value.dump()));
+                             : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>()) : value.dump(),
+                             key.ends_with("_bytes") ? fmt::format(" ({})", in_units(value.get<double>())) : ""));
   return 0;
 }
 

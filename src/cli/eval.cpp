@@ -62,7 +62,6 @@ void add(Score& score, Executor& executor, const std::vector<int32_t>& ids, cons
 int eval(EvalSettings& s) {
   if (s.max_tokens && *s.max_tokens < 2) throw UsageError("--max-tokens: at least 2 tokens are wanted");
   if (s.context && *s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
-  if (s.max_tokens && *s.max_tokens < 2) throw UsageError("--max-tokens: at least 2 tokens are wanted");
   const std::string text = read_file(s.text);
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);

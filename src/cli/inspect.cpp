@@ -82,14 +82,16 @@ std::string for_people(const OrderedJson& json) {
   for (const auto& [key, value] : json.items()) {
     if (key == "program") continue;
     if (!value.is_object()) {
-      text += fmt::format("{:<20}{}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      const bool bytes = key.find("bytes") != std::string::npos;
+      text += fmt::format("{:<20}{}{}\n", key, value.is_string() ? value.get<std::string>() : value.dump(),
+                          bytes || key == "num_parameters" ? fmt::format(" ({})", in_units(value.get<double>(), bytes ? "B" : "")) : "");
       continue;
     }
     bool first = true;
     for (const auto& [name, item] : value.items()) {
       text += fmt::format("{:<20}{:<20}{}\n", first ? key : "", name,
                           item.is_string() ? item.get<std::string>()
-                                           : fmt::format("{} tensors, {} parameters, {} bytes", item["tensors"].dump(), item["parameters"].dump(), item["bytes"].dump()));
+                                           : fmt::format("{} tensors, {} parameters, {}", item["tensors"].dump(), item["parameters"].dump(), in_units(item["bytes"].get<double>())));
       first = false;
     }
   }

@@ -12,6 +12,8 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool requested() const;
+  // Readable from the signal to clear(), for poll.
+  int descriptor() const;
   void clear();
 };
 

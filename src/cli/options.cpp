@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 
+#include "cli/nearest.h"
 #include "cli/output.h"
 #include "core/error.h"
 #include "core/version.h"
@@ -103,8 +104,55 @@ int Options::execute() const {
 
 // ---------------------------------------------------------------------------------------------------------------- program
 
+namespace {
+
+// One empty line between groups, and a flag's value in one spelling: "--flag [=VALUE]".
+class HelpFormatter : public CLI::Formatter {
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    for (size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
+    return text;
+  }
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    if (const size_t brace = name.find('{'); brace != std::string::npos) name.erase(brace, name.find('}', brace) + 1 - brace);
+    return name;
+  }
+};
+
+std::string perhaps(const std::string& near) { return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near); }
+
+std::string unknown_verb(const std::string& word, const std::vector<Verb>& verbs) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  return fmt::format("'{}' is no verb{}; there are {} (see 'headrace --help')", printable(word), perhaps(nearest(word, names)), fmt::join(names, ", "));
+}
+
+// What is wrong with the first word that nothing took.
+std::string unexpected(const CLI::App& app, const std::string& command, const std::string& word) {
+  if (!word.starts_with('-'))
+    return fmt::format("'{}' is one word too many for '{}'; quote a text of several words", printable(word), command);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return fmt::format("'{}' is no option of '{}'{}", printable(word), command, perhaps(nearest(word.substr(0, word.find('=')), names)));
+}
+
+std::string message_of(const CLI::App& app, const CLI::ParseError& e) {
+  const std::vector<const CLI::App*> verbs = app.get_subcommands(nullptr);
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const CLI::App* v) { return app.got_subcommand(v->get_name()); });
+  const CLI::App& where = verb == verbs.end() ? app : **verb;
+  const std::string command = verb == verbs.end() ? "headrace" : "headrace " + where.get_name();
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::string what = extras.empty() ? std::string(e.what()) : unexpected(where, command, extras.front());
+  return fmt::format("{}; see '{} --help'", what, command);
+}
+
+}  // namespace
+
 int run_program(int argc, const char* const* argv, const std::vector<Verb>& verbs) {
   CLI::App app("Headrace runs transformer language models: from a checkpoint to text.", "headrace");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", std::string("headrace ") + kVersion);
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
@@ -114,11 +162,16 @@ int run_program(int argc, const char* const* argv, const std::vector<Verb>& verb
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     verb.declare(options.emplace_back(*sub));
   }
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return 2;
+  }
   const auto is_verb = [&](const std::string& word) { return std::any_of(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; }); };
-  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
-    throw UsageError(fmt::format("'{}' is no verb; see 'headrace --help'", printable(argv[1])));
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words[0] == "help") words = words.size() > 1 ? std::vector<std::string>{words[1], "--help"} : std::vector<std::string>{"--help"};
+  if (!words[0].starts_with('-') && !is_verb(words[0])) throw UsageError(unknown_verb(words[0], verbs));
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     write_output(app.help());
     return 0;
@@ -126,7 +179,7 @@ int run_program(int argc, const char* const* argv, const std::vector<Verb>& verb
     write_output(std::string(version.what()) + "\n");
     return 0;
   } catch (const CLI::ParseError& e) {
-    throw UsageError(std::string(e.what()) + "; see 'headrace --help' and 'headrace VERB --help'");
+    throw UsageError(message_of(app, e));
   }
   for (size_t i = 0; i < verbs.size(); ++i)
     if (app.got_subcommand(verbs[i].name)) return options[i].execute();

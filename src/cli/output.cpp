@@ -52,6 +52,16 @@ std::string read_file(const std::string& path) {
   }
 }
 
+std::string in_units(double value, const std::string& unit) {
+  std::string prefix;
+  for (const char* larger : {"k", "M", "G", "T"}) {
+    if (value < 999.95) break;
+    value /= 1000, prefix = larger;
+  }
+  const std::string suffix = prefix + unit;
+  return fmt::format("{:.{}f}{}{}", value, prefix.empty() ? 0 : 1, suffix.empty() ? "" : " ", suffix);
+}
+
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO); }
 bool input_is_terminal() { return ::isatty(STDIN_FILENO); }
 bool errors_are_terminal() { return ::isatty(STDERR_FILENO); }

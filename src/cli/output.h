@@ -16,6 +16,9 @@ void write_output(std::string_view text);
 std::string read_input();
 std::string read_file(const std::string& path);
 
+// For people, in decimal units: 96576768 is "96.6 MB".
+std::string in_units(double value, const std::string& unit = "B");
+
 bool output_is_terminal();
 bool input_is_terminal();
 bool errors_are_terminal();

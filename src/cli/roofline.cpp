@@ -35,6 +35,9 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+// Three digits, and never an exponent for what a machine reaches.
+std::string tick(double value) { return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value); }
+
 std::string roof_words(const Roofline& r) {
   return r.gmac_per_s > 0 ? fmt::format("{:.1f} GB/s read, {:.0f} GMAC/s", r.read_gb_per_s, r.gmac_per_s) : fmt::format("{:.1f} GB/s read", r.read_gb_per_s);
 }
@@ -63,9 +66,9 @@ std::string roofline_text(const Roofline& r) {
   std::string out = fmt::format("{}: the roof is {}\n", r.title, roof_words(r));
   for (int row = 0; row < kRows; ++row) {
     const double y = axes.y.value(double(kRows - 1 - row) / (kRows - 1));
-    out += fmt::format("{:>9} |{}\n", row % 4 == 0 ? fmt::format("{:.3g}", y) : "", grid[size_t(row)]);
+    out += fmt::format("{:>9} |{}\n", row % 4 == 0 ? tick(y) : "", grid[size_t(row)]);
   }
-  out += fmt::format("  GMAC/s  +{}\n{:10}{:<{}.3g}{:>20.3g} MACs per byte\n", std::string(kColumns, '-'), "", axes.x.low, kColumns - 18, axes.x.high);
+  out += fmt::format("  GMAC/s  +{}\n{:10}{:<{}}{:>20} MACs per byte\n", std::string(kColumns, '-'), "", tick(axes.x.low), kColumns - 18, tick(axes.x.high));
   for (const auto& p : r.points)
     out += fmt::format("  {}  {:<42} {:8.1f} GMAC/s, {:5.1f} % of the roof\n", p.mark, p.label, p.gmac_per_s, 100 * p.gmac_per_s / r.roof(p.macs_per_byte));
   return out;

@@ -140,6 +140,8 @@ int run(RunSettings& s) {
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
 
   if (s.prompt.chat && !model.text.template_error.empty()) invalid("{}", model.text.template_error);
+  if (s.prompt.chat && model.text.tokenizer && !model.text.chat_template)
+    fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or -p", s.model.path);
   LogitsRecorder recorder;
   if (!s.logits_out.empty()) s.generate.output.on_logits = recorder.callback();
   const CompletionCallback on_piece = s.json ? CompletionCallback() : show;
