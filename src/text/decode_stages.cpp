@@ -1,6 +1,5 @@
 #include "text/decode_stages.h"
 
-#include <array>
 #include <cctype>
 #include <utility>
 
@@ -27,38 +26,11 @@ size_t count_suffix(std::string_view text, std::string_view unit, size_t most) {
   return count;
 }
 
-using Replacements = std::array<std::pair<std::string_view, std::string_view>, 11>;
-constexpr std::pair<std::string_view, std::string_view> kNoReplacement{};
-constexpr Replacements kCleanup{{{" .", "."},
-                                 {" ?", "?"},
-                                 {" !", "!"},
-                                 {" ,", ","},
-                                 {" ' ", "'"},
-                                 {" n't", "n't"},
-                                 {" 'm", "'m"},
-                                 {" 's", "'s"},
-                                 {" 've", "'ve"},
-                                 {" 're", "'re"},
-                                 kNoReplacement}};
-// The tokenizers library cleans each token, with one rule more.
-constexpr Replacements kTokenCleanup{{{" .", "."},
-                                      {" ?", "?"},
-                                      {" !", "!"},
-                                      {" ,", ","},
-                                      {" ' ", "'"},
-                                      {" n't", "n't"},
-                                      {" 'm", "'m"},
-                                      {" do not", " don't"},
-                                      {" 's", "'s"},
-                                      {" 've", "'ve"},
-                                      {" 're", "'re"}}};
+constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+                                                                      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 
-std::string apply_all(std::string text, const Replacements& replacements) {
-  if (text.find(' ') == std::string::npos) return text;
-  for (const auto& [pattern, content] : replacements)
-    if (!pattern.empty()) text = replace_all(text, pattern, content);
-  return text;
-}
+// The tokenizers library cleans each token, with one rule more. It touches nothing that the others do.
+std::string clean_token(std::string text) { return replace_all(clean_up_spaces(std::move(text)), " do not", " don't"); }
 
 }  // namespace
 
@@ -73,7 +45,11 @@ std::string replace_all(std::string_view text, std::string_view pattern, std::st
   return out.append(text.substr(from));
 }
 
-std::string clean_up_spaces(std::string text) { return apply_all(std::move(text), kCleanup); }
+std::string clean_up_spaces(std::string text) {
+  if (text.find(' ') == std::string::npos) return text;
+  for (const auto& [pattern, content] : kCleanup) text = replace_all(text, pattern, content);
+  return text;
+}
 
 void FusedReplaceStage::token(std::string_view text) {
   held_ += text;
@@ -185,7 +161,7 @@ void WordPieceStage::token(std::string_view text) {
     out += text;
   }
   first_ = false;
-  put(options_.cleanup ? apply_all(std::move(out), kTokenCleanup) : out);
+  put(options_.cleanup ? clean_token(std::move(out)) : out);
 }
 
 void WordSuffixStage::token(std::string_view text) {
@@ -201,7 +177,7 @@ void CtcStage::token(std::string_view text) {
   if (repeated) return;
   previous_ = text;
   std::string out = replace_all(text, options_.pad, "");
-  if (options_.cleanup) out = replace_all(apply_all(std::move(out), kTokenCleanup), options_.delimiter, " ");
+  if (options_.cleanup) out = replace_all(clean_token(std::move(out)), options_.delimiter, " ");
   if (!out.empty()) put(out);
 }
 
