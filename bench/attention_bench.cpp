@@ -32,7 +32,8 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 // Small numbers of any float type, the same bits for all: what matters is that they are finite.
 void fill(const Tensor& t) {
   uint32_t state = 1;
-  for (int64_t i = 0; i < t.bytes() / 2; ++i) t.as<uint16_t>()[i] = uint16_t(0x3000 + ((state = state * 1664525 + 1013904223) >> 16 & 0x83ff));
+  for (int64_t i = 0; i < t.bytes() / 2; ++i)
+    t.as<uint16_t>()[i] = uint16_t(0x3000 + ((state = state * 1664525 + 1013904223) >> 16 & 0x83ff));
 }
 
 HostTensor filled(DType dtype, const Sizes& sizes) {
@@ -51,7 +52,9 @@ struct Cache {
   Tensor tensor;
 };
 
-HostTensor integers(const Sizes& sizes, const std::vector<int32_t>& values) { return HostTensor(DType::kI32, sizes, std::span<const int32_t>(values)); }
+HostTensor integers(const Sizes& sizes, const std::vector<int32_t>& values) {
+  return HostTensor(DType::kI32, sizes, std::span<const int32_t>(values));
+}
 
 TensorType type_of(const Tensor& t) {
   TensorType type{t.dtype, {}};
@@ -70,7 +73,10 @@ class Runner {
     const std::vector<Constant> constants(operands.size());
     const OpDef& definition = *builtin_ops()->find(op);
     const OpCall call{definition, boxed, types};
-    kernel_ = builtin_kernels()->candidates(op, DeviceKind::kCpu).at(0)->make({call, definition.infer(call), constants, Arithmetic::kExact, device});
+    kernel_ = builtin_kernels()
+                  ->candidates(op, DeviceKind::kCpu)
+                  .at(0)
+                  ->make({call, definition.infer(call), constants, Arithmetic::kExact, device});
     launch_.kernel = kernel_.get();
     launch_.inputs = operands;
     launch_.outputs = {y_};
@@ -140,7 +146,8 @@ void decode(const Heads& h, int64_t sequences, int64_t context, CpuDevice& devic
       tables.push_back(integers({sequences, blocks}, std::vector<int32_t>(first, first + sequences * blocks)));
     }
     const Cache cache(kv, {int64_t(order.size()), 2, h.kv_heads, kBlockTokens, h.head_dim}, device);
-    const HostTensor q = filled(DType::kF32, {sequences, h.heads * h.head_dim}), begins = integers({sequences + 1}, offsets), ends = integers({sequences}, lengths);
+    const HostTensor q = filled(DType::kF32, {sequences, h.heads * h.head_dim}), begins = integers({sequences + 1}, offsets),
+                     ends = integers({sequences}, lengths);
     Runner runner("paged_attention", a, {q, cache.tensor, begins, ends, tables[0]}, device);
     const double time = runner.best_seconds(4, tables), rate = double(step_bytes) / time / 1e9;
     std::printf("  %s %5.1f GB/s (%3.0f %%) %7.1f us", std::string(name(kv)).c_str(), rate, rate / peak * 100, time * 1e6);

@@ -37,7 +37,8 @@ struct Layer {
 // Packed random weights of a model and what it takes to run them.
 class Model {
  public:
-  Model(const ModelShape& shape, DType dtype, CpuIsa isa, ThreadPool& pool) : shape_(shape), norm_(size_t(shape.hidden), 1.0f), layers_(size_t(shape.layers)) {
+  Model(const ModelShape& shape, DType dtype, CpuIsa isa, ThreadPool& pool)
+      : shape_(shape), norm_(size_t(shape.hidden), 1.0f), layers_(size_t(shape.layers)) {
     const auto arena = std::make_shared<HugePageArena>();
     const auto matrix = [&](int64_t n, int64_t k) {
       PackedMatrix m = PackedMatrix::pack(random_matrix(dtype, n, k), isa, Arithmetic::kFast, arena, pool);
@@ -70,7 +71,8 @@ class Model {
   // Seconds per pass, the best of several.
   double time(ThreadPool& pool, int64_t rows) {
     const ModelShape& s = shape_;
-    std::vector<float> x(size_t(rows * s.hidden), 0.5f), qkv(size_t(rows * (s.hidden + 2 * s.kv))), mid(size_t(rows * s.ffn)), logits(size_t(head_rows(rows) * s.vocab));
+    std::vector<float> x(size_t(rows * s.hidden), 0.5f), qkv(size_t(rows * (s.hidden + 2 * s.kv))), mid(size_t(rows * s.ffn)),
+        logits(size_t(head_rows(rows) * s.vocab));
     int64_t scratch = 0;
     for (const LinearSpec* spec : {&layers_[0].qkv_spec, &layers_[0].down_spec, &head_spec_, &layers_[0].gate_up_spec})
       scratch = std::max(scratch, workspace_bytes(*spec, rows, pool.size()));
@@ -141,16 +143,16 @@ void bench_threads(Model& model, DType dtype, CpuIsa isa, const std::string& row
     const int64_t rows = std::stoll(r);
     const double t = model.time(pool, rows);
     const double read = double(model.bytes()) / t / 1e9, macs = double(model.macs(rows)) / t / 1e9;
-    std::printf("%-6s %7d %5s %9.3f %9.1f %7.1f %5.0f%% %8.0f %5.0f%%\n", name(dtype).data(), threads, r.c_str(), t * 1e3, double(rows) / t, read,
-                100 * read / peak.read_gb_per_s, macs, 100 * macs / peak.gmac_per_s);
+    std::printf("%-6s %7d %5s %9.3f %9.1f %7.1f %5.0f%% %8.0f %5.0f%%\n", name(dtype).data(), threads, r.c_str(), t * 1e3, double(rows) / t,
+                read, 100 * read / peak.read_gb_per_s, macs, 100 * macs / peak.gmac_per_s);
     std::fflush(stdout);
   }
 }
 
 void bench(const std::string& model_name, const std::string& types, const std::string& rows_list, const std::string& threads_list) {
   const CpuIsa isa = best_cpu_isa();
-  std::printf("%s on %s\n%-6s %7s %5s %9s %9s %7s %6s %8s %6s\n", model_name.c_str(), name(isa).data(), "type", "threads", "rows", "ms", "tokens/s", "GB/s", "share",
-              "GMAC/s", "share");
+  std::printf("%s on %s\n%-6s %7s %5s %9s %9s %7s %6s %8s %6s\n", model_name.c_str(), name(isa).data(), "type", "threads", "rows", "ms",
+              "tokens/s", "GB/s", "share", "GMAC/s", "share");
   for (const std::string& type : split(types)) {
     const std::optional<DType> dtype = parse_dtype(type);
     if (!dtype) invalid("unknown type '{}'", type);

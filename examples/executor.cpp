@@ -32,7 +32,8 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
   const RequestId whole = executor->enqueue({.token_ids = prompt, .max_tokens = max_tokens, .ignore_eos = true});
   print("whole", executor->await(whole).value());
 
-  // Streaming: a response whenever there are new tokens. The prompt is known by now, so its first block of 16 tokens comes from the prefix cache.
+  // Streaming: a response whenever there are new tokens. The prompt is known by now, so its first block of 16 tokens comes from the prefix
+  // cache.
   const RequestId stream = executor->enqueue({.token_ids = prompt, .max_tokens = max_tokens, .streaming = true, .ignore_eos = true});
   for (Response r; !r.finished();) print("streamed", r = executor->await(stream).value());
 
@@ -48,10 +49,8 @@ static void run(const std::string& model, const std::vector<int32_t>& prompt, in
   // Callbacks run on a thread of their own, and may cancel.
   std::promise<Response> last;
   executor->enqueue({.token_ids = prompt, .streaming = true, .ignore_eos = true}, [&](Response r) {
-    if (r.finished())
-      last.set_value(std::move(r));
-    else
-      executor->cancel(r.id);
+    if (r.finished()) last.set_value(std::move(r));
+    else executor->cancel(r.id);
   });
   print("callback", last.get_future().get());
 

@@ -60,10 +60,8 @@ int main(int argc, char** argv) try {
   std::string prompt = "Once upon a time";
   int max_tokens = 32;
   for (int i = 2; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "-n") && i + 1 < argc)
-      max_tokens = std::stoi(argv[++i]);
-    else
-      prompt = argv[i];
+    if (!std::strcmp(argv[i], "-n") && i + 1 < argc) max_tokens = std::stoi(argv[++i]);
+    else prompt = argv[i];
   }
   run(argv[1], prompt, max_tokens);
 } catch (const std::exception& e) {  // an Error, or what std::stoi throws

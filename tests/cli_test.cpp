@@ -1,6 +1,5 @@
 // The program, end to end, on the project's own small models.
 #include <gmock/gmock.h>
-
 #include <pty.h>
 #include <sys/stat.h>
 
@@ -67,7 +66,8 @@ TEST(Run, WritesTheTokensAndLogitsThatHuggingFaceComputes) {
     const SafetensorsFile tensors = SafetensorsFile::open(m.expected + ".safetensors");
     const Json& prompt = expected.at("prompts").at(2);
     const std::vector<std::string> run = {"run", m.path, "--prompt-ids", list(prompt.at("ids"))};
-    const Outcome greedy = headrace(run + kExact + std::vector<std::string>{"-n", "24", "--logprobs", "2", "--logits-out", scratch / "logits.safetensors"});
+    const Outcome greedy =
+        headrace(run + kExact + std::vector<std::string>{"-n", "24", "--logprobs", "2", "--logits-out", scratch / "logits.safetensors"});
     ASSERT_EQ(greedy.code, 0) << greedy.err;
     const Json json = greedy.json();
     EXPECT_EQ(json.at("token_ids"), prompt.at("greedy").at("ids"));
@@ -92,12 +92,14 @@ TEST(Run, WritesTheTokensAndLogitsThatHuggingFaceComputes) {
 TEST(Run, WritesEveryOutputOfAnEncoder) {
   const ScratchFolder scratch;
   const Json c = read_json_file(golden("bert/expected.json")).at("cases").at(0);
-  const Outcome o = headrace({"run", golden("bert"), "--prompt-ids", list(c.at("input_ids").at(0)), "--dtype", "fp32", "--logits-out", scratch / "out"});
+  const Outcome o =
+      headrace({"run", golden("bert"), "--prompt-ids", list(c.at("input_ids").at(0)), "--dtype", "fp32", "--logits-out", scratch / "out"});
   ASSERT_EQ(o.code, 0) << o.err;
   const SafetensorsFile expected = SafetensorsFile::open(golden("bert/expected.safetensors")), got = SafetensorsFile::open(scratch / "out");
   int compared = 0;
   for (const SafetensorsTensor& t : got.tensors())
-    if (const SafetensorsTensor* want = expected.find(c.at("name").get<std::string>() + "." + t.name)) expect_rows_close(tensor_of(got, t.name), *want, 0), ++compared;
+    if (const SafetensorsTensor* want = expected.find(c.at("name").get<std::string>() + "." + t.name))
+      expect_rows_close(tensor_of(got, t.name), *want, 0), ++compared;
   EXPECT_GE(compared, 4);
 }
 
@@ -112,25 +114,50 @@ TEST(Run, TextComesOutTheSameStreamedAndAsJson) {
 }
 
 TEST(Run, TellsTimesAndStops) {
-  const Outcome whole = headrace({"run", golden("llama"), "-p", "The wheel turns", "-n", "12", "--ignore-eos", "--json", "--stats", "--prompt-logprobs"});
+  const Outcome whole =
+      headrace({"run", golden("llama"), "-p", "The wheel turns", "-n", "12", "--ignore-eos", "--json", "--stats", "--prompt-logprobs"});
   const Json json = whole.json();
   EXPECT_THAT(whole.err, HasSubstr("tok/s"));
-  for (const char* key : {"load_s", "ttft_s", "prefill_tokens_per_s", "decode_tokens_per_s"}) EXPECT_GT(json.at("timings").at(key).get<double>(), 0) << key;
+  for (const char* key : {"load_s", "ttft_s", "prefill_tokens_per_s", "decode_tokens_per_s"})
+    EXPECT_GT(json.at("timings").at(key).get<double>(), 0) << key;
   EXPECT_EQ(json.at("prompt_logprobs").size(), json.at("prompt_tokens").get<size_t>() - 1);
   const std::string text = json.at("text").get<std::string>();
   size_t at = text.size() / 2;
   while (at < text.size() && (text[at] & 0x80)) ++at;
   ASSERT_LT(at, text.size()) << text;
   const std::string stop = text.substr(at, 1);
-  const Json stopped = headrace({"run", golden("llama"), "-p", "The wheel turns", "-n", "12", "--ignore-eos", "--json", "--stop", stop}).json();
+  const Json stopped =
+      headrace({"run", golden("llama"), "-p", "The wheel turns", "-n", "12", "--ignore-eos", "--json", "--stop", stop}).json();
   EXPECT_EQ(stopped.at("text"), text.substr(0, text.find(stop)));
   EXPECT_EQ(stopped.at("finish_reason"), "stop");
 }
 
 TEST(Run, ASeedMakesSamplingRepeatable) {
   const auto sample = [](const std::string& seed) {
-    return headrace({"run", golden("llama"), "-p", "The wheel", "-n", "16", "--ignore-eos", "--json", "--temperature", "1.5", "--top-k", "50", "--top-p", "0.95",
-                     "--min-p", "0.01", "--presence-penalty", "-0.5", "--frequency-penalty", "0.1", "--logit-bias", "5=-inf,6=-1.5", "--seed", seed})
+    return headrace({"run",
+                     golden("llama"),
+                     "-p",
+                     "The wheel",
+                     "-n",
+                     "16",
+                     "--ignore-eos",
+                     "--json",
+                     "--temperature",
+                     "1.5",
+                     "--top-k",
+                     "50",
+                     "--top-p",
+                     "0.95",
+                     "--min-p",
+                     "0.01",
+                     "--presence-penalty",
+                     "-0.5",
+                     "--frequency-penalty",
+                     "0.1",
+                     "--logit-bias",
+                     "5=-inf,6=-1.5",
+                     "--seed",
+                     seed})
         .json()
         .at("token_ids");
   };
@@ -183,7 +210,8 @@ TEST(Inspect, CountsWhatIsThere) {
   EXPECT_EQ(json.at("kind"), "decoder");
   EXPECT_EQ(json.at("weight_bytes"), 4 * json.at("num_parameters").get<int64_t>()) << "fp32";
   const int64_t head_dim = config.at("hidden_size").get<int64_t>() / config.at("num_attention_heads").get<int64_t>();
-  EXPECT_EQ(json.at("kv_bytes_per_token"), 2 * 4 * config.at("num_hidden_layers").get<int64_t>() * config.at("num_key_value_heads").get<int64_t>() * head_dim);
+  EXPECT_EQ(json.at("kv_bytes_per_token"),
+            2 * 4 * config.at("num_hidden_layers").get<int64_t>() * config.at("num_key_value_heads").get<int64_t>() * head_dim);
   EXPECT_THAT(headrace({"inspect", golden("llama"), "--program"}).out, HasSubstr("return"));
   const ScratchFolder scratch;
   ASSERT_EQ(headrace({"inspect", golden("llama"), "--graph", scratch / "g.svg"}).code, 0);
@@ -223,7 +251,8 @@ TEST(Render, PrintsTheRenderingAndNothingElse) {
 TEST(Chat, AnswersLineByLineFromAPipe) {
   const ScratchFolder scratch;
   const Outcome o = headrace({"chat", golden("llama"), "-n", "4", "--ignore-eos", "--context", "128"},
-                             "Hello\n/system Be brief.\n\"\"\"two\nlines\"\"\"\n/regen\n/save " + (scratch / "saved.json") + "\n/clear\n/nonsense\n/exit\nnever\n");
+                             "Hello\n/system Be brief.\n\"\"\"two\nlines\"\"\"\n/regen\n/save " + (scratch / "saved.json") +
+                                 "\n/clear\n/nonsense\n/exit\nnever\n");
   ASSERT_EQ(o.code, 0) << o.err;
   const Json saved = read_json_file(scratch / "saved.json");
   ASSERT_EQ(saved.size(), 5u);
@@ -312,7 +341,9 @@ TEST(Eval, GivesTheMeanOfTheModelsOwnLogprobs) {
   int64_t tokens = 0;
   for (size_t begin = 0; begin + 32 <= ids.size(); begin += 32) {
     const Json window(std::vector<Json>(ids.begin() + int64_t(begin), ids.begin() + int64_t(begin) + 32));
-    const Json run = headrace({"run", golden("llama"), "--prompt-ids", list(window), "-n", "0", "--dtype", "fp32", "--prompt-logprobs", "--json"}).json();
+    const Json run =
+        headrace({"run", golden("llama"), "--prompt-ids", list(window), "-n", "0", "--dtype", "fp32", "--prompt-logprobs", "--json"})
+            .json();
     for (size_t i = 16; i < 31; ++i, ++tokens) nll -= run.at("prompt_logprobs").at(i).at("logprob").get<double>();
   }
   ASSERT_GT(tokens, 15);
@@ -323,17 +354,20 @@ TEST(Eval, GivesTheMeanOfTheModelsOwnLogprobs) {
 }
 
 TEST(Bench, MeasuresAModelOfWhichOnlyTheConfigurationIsThere) {
-  const Outcome o = headrace({"bench", golden("llama/config.json"), "--random-weights=3", "--prompt", "24", "--gen", "8", "--batch", "1,3", "--threads", "1,2", "--rounds", "1", "--json"});
+  const Outcome o = headrace({"bench", golden("llama/config.json"), "--random-weights=3", "--prompt", "24", "--gen", "8", "--batch", "1,3",
+                              "--threads", "1,2", "--rounds", "1", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const Json results = o.json().at("results");
   ASSERT_EQ(results.size(), 4u);
   for (const Json& r : results)
-    for (const char* key : {"prefill_tokens_per_s", "decode_tokens_per_s", "bytes_per_token", "read_gb_per_s", "bandwidth_share", "peak_rss_bytes"})
+    for (const char* key :
+         {"prefill_tokens_per_s", "decode_tokens_per_s", "bytes_per_token", "read_gb_per_s", "bandwidth_share", "peak_rss_bytes"})
       EXPECT_GT(r.at(key).get<double>(), 0) << key;
   EXPECT_EQ(results[3].at("batch"), 3);
   EXPECT_EQ(results[3].at("threads"), 2);
   const ScratchFolder scratch;
-  const Outcome text = headrace({"bench", "--model", golden("llama"), "--prompt", "16", "--gen", "0", "--threads", "1", "--rounds", "1", "--svg", scratch / "r.svg"});
+  const Outcome text = headrace(
+      {"bench", "--model", golden("llama"), "--prompt", "16", "--gen", "0", "--threads", "1", "--rounds", "1", "--svg", scratch / "r.svg"});
   EXPECT_THAT(text.out, HasSubstr("of the roof"));
   EXPECT_THAT(text.out, testing::EndsWith(" tok/s\n"));
   EXPECT_THAT(read_text(scratch / "r.svg"), HasSubstr("</svg>"));
@@ -344,9 +378,13 @@ TEST(Embed, PoolsTheMeanOfAllTokensInABatchAsAlone) {
   ASSERT_EQ(both.code, 0) << both.err;
   const Json vectors = both.json().at("embeddings");
   ASSERT_EQ(vectors.size(), 2u);
-  const Json alone = headrace({"embed", golden("bert"), "-p", "the wheel turns", "--json", "--normalize", "--dtype", "fp32"}).json().at("embeddings").at(0);
+  const Json alone = headrace({"embed", golden("bert"), "-p", "the wheel turns", "--json", "--normalize", "--dtype", "fp32"})
+                         .json()
+                         .at("embeddings")
+                         .at(0);
   double cosine = 0, length = 0;
-  for (size_t i = 0; i < alone.size(); ++i) cosine += alone[i].get<double>() * vectors[1][i].get<double>(), length += alone[i].get<double>() * alone[i].get<double>();
+  for (size_t i = 0; i < alone.size(); ++i)
+    cosine += alone[i].get<double>() * vectors[1][i].get<double>(), length += alone[i].get<double>() * alone[i].get<double>();
   EXPECT_NEAR(cosine, 1, 1e-5);
   EXPECT_NEAR(length, 1, 1e-5);
 }
@@ -398,7 +436,9 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"--nonsense"}, 2, "'--nonsense' is no option of 'headrace'"},
       {{"run"}, 2, "MODEL is required; see 'headrace run --help'"},
       {{"run", llama, "--nonsense"}, 2, "'--nonsense' is no option of 'headrace run'; see 'headrace run --help'"},
-      {{"run", llama, "-p", "x", "--temprature", "0.5"}, 2, "'--temprature' is no option of 'headrace run' (did you mean '--temperature'?)"},
+      {{"run", llama, "-p", "x", "--temprature", "0.5"},
+       2,
+       "'--temprature' is no option of 'headrace run' (did you mean '--temperature'?)"},
       {{"run", llama, "--promt=x"}, 2, "did you mean '--prompt'?"},
       {{"run", llama, "-p", "Once", "upon", "a", "time"}, 2, "'upon' is one word too many for 'headrace run'; quote"},
       {{"run", llama, "-p", "x", "--chat", "y"}, 2, "exclude"},

@@ -54,7 +54,9 @@ void expect_golden_tokens(const GoldenModel& model, const LoadOptions& options) 
     EXPECT_EQ(finish(*executor, executor->enqueue(greedy(prompt, int(want.size())))), want) << model.name;
     const Json& penalised = p.at("greedy_repetition_penalty");
     const auto want_penalised = penalised.at("ids").get<std::vector<int32_t>>();
-    EXPECT_EQ(finish(*executor, executor->enqueue(greedy(prompt, int(want_penalised.size()), penalised.at("penalty").get<float>()))), want_penalised) << model.name;
+    EXPECT_EQ(finish(*executor, executor->enqueue(greedy(prompt, int(want_penalised.size()), penalised.at("penalty").get<float>()))),
+              want_penalised)
+        << model.name;
   }
 }
 
@@ -118,7 +120,8 @@ TEST(Stories, TellTheExpectedStoryOnEveryInstructionSetAloneAndAmongNeighbours) 
         const std::unique_ptr<Executor> executor = load_executor(folder + model, options);
         EXPECT_EQ(finish(*executor, executor->enqueue(greedy(prompt, int(want.size())))), want);
         std::vector<RequestId> ids;
-        for (int i = 0; i < 8; ++i) ids.push_back(executor->enqueue(i == 3 ? greedy(prompt, int(want.size())) : greedy({1, 300 + i, 270}, 40 + 30 * i)));
+        for (int i = 0; i < 8; ++i)
+          ids.push_back(executor->enqueue(i == 3 ? greedy(prompt, int(want.size())) : greedy({1, 300 + i, 270}, 40 + 30 * i)));
         for (int i = 0; i < 8; ++i) {
           const std::vector<int32_t> got = finish(*executor, ids[size_t(i)]);
           if (i == 3) {

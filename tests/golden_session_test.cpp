@@ -15,7 +15,9 @@
 namespace headrace {
 namespace {
 
-HostTensor integers(const std::vector<int32_t>& values) { return HostTensor(DType::kI32, {int64_t(values.size())}, std::span<const int32_t>(values)); }
+HostTensor integers(const std::vector<int32_t>& values) {
+  return HostTensor(DType::kI32, {int64_t(values.size())}, std::span<const int32_t>(values));
+}
 
 std::vector<int32_t> count_to(int64_t n) {
   std::vector<int32_t> values(static_cast<size_t>(n));
@@ -28,10 +30,11 @@ Session make_session(const std::string& path, bool compiled = true) {
   Graph graph(builtin_ops());
   const WeightSource& weights = checkpoint.require_weights();
   find_model_family(checkpoint.config)
-      .build(nn::Scope(graph, [&](const std::string& name) -> std::optional<TensorType> {
-               const auto found = weights.find(name);
-               return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
-             }),
+      .build(nn::Scope(graph,
+                       [&](const std::string& name) -> std::optional<TensorType> {
+                         const auto found = weights.find(name);
+                         return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
+                       }),
              checkpoint.config);
   return Session(std::move(graph), checkpoint.weights, {.num_threads = 2, .exact = true, .compile = compiled});
 }
@@ -60,7 +63,8 @@ TEST(Golden, LogitsOfEveryPositionEqualHuggingFaces) {
       const auto& prompts = expected.at("prompts");
       for (size_t p = 0; p < prompts.size(); ++p) {
         const auto ids = prompts[p].at("ids").get<std::vector<int32_t>>();
-        const HostTensor tokens = integers(ids), positions = integers(count_to(int64_t(ids.size()))), offsets = integers({0, int32_t(ids.size())});
+        const HostTensor tokens = integers(ids), positions = integers(count_to(int64_t(ids.size()))),
+                         offsets = integers({0, int32_t(ids.size())});
         const SafetensorsTensor* all = tensors.find("prompt" + std::to_string(p) + ".logits");
         const HostTensor rows = all ? positions : integers({int32_t(ids.size()) - 1});
         const auto out = session.run({{"tokens", tokens}, {"positions", positions}, {"sequence_offsets", offsets}, {"logit_rows", rows}});
@@ -91,7 +95,10 @@ TEST(Golden, BertsOutputsEqualHuggingFaces) {
           }
         offsets.push_back(int32_t(ids.size()));
       }
-      const auto out = session.run({{"tokens", integers(ids)}, {"positions", integers(positions)}, {"token_types", integers(types)}, {"sequence_offsets", integers(offsets)}});
+      const auto out = session.run({{"tokens", integers(ids)},
+                                    {"positions", integers(positions)},
+                                    {"token_types", integers(types)},
+                                    {"sequence_offsets", integers(offsets)}});
       for (const auto& [output, got] : out) {
         const SafetensorsTensor* want = tensors.find(c.at("name").get<std::string>() + "." + output);
         if (!want) continue;

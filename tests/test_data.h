@@ -31,10 +31,12 @@ inline std::vector<GoldenModel> golden_decoders() {
   for (const char* name : {"llama", "llama_gqa", "mistral", "qwen2", "qwen3", "gpt2"})
     models.push_back({name, own_data() + "/golden/" + name, own_data() + "/golden/" + name + "/expected"});
   const std::string shared = shared_data();
-  for (const char* type : {"Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "Q3_K", "F32", "F16", "BF16", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q5_K", "IQ4_NL"}) {
+  for (const char* type :
+       {"Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "Q3_K", "F32", "F16", "BF16", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q5_K", "IQ4_NL"}) {
     const std::string own = own_data() + "/golden/gguf/" + type, other = shared + "/golden/gguf/" + type;
     if (std::filesystem::exists(own + ".gguf")) models.push_back({std::string("gguf ") + type, own + ".gguf", own + ".expected"});
-    else if (!shared.empty() && std::filesystem::exists(other + ".gguf")) models.push_back({std::string("gguf ") + type, other + ".gguf", other + ".expected"});
+    else if (!shared.empty() && std::filesystem::exists(other + ".gguf"))
+      models.push_back({std::string("gguf ") + type, other + ".gguf", other + ".expected"});
   }
   if (const std::string stories = shared + "/models/stories260k"; !shared.empty() && std::filesystem::exists(stories))
     models.push_back({"stories260k", stories, stories + "/expected"});

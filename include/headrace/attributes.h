@@ -75,7 +75,7 @@ void parse_field(std::string_view text, T& value) {
 struct AttributeType {
   const std::type_info& type;
   std::vector<Field> (*get)(const void*);
-  void (*set)(void*, const Field&);  // throws Error(kInvalidArgument) for an unknown name or a bad value
+  void (*set)(void*, const Field&);            // throws Error(kInvalidArgument) for an unknown name or a bad value
   std::shared_ptr<void> (*copy)(const void*);  // of defaults when null
 };
 
@@ -87,7 +87,9 @@ const AttributeType& attribute_type() {
       typeid(T),
       [](const void* object) {
         std::vector<Field> fields;
-        const_cast<T*>(static_cast<const T*>(object))->fields([&](const char* name, auto& value) { fields.push_back({name, detail::field_text(value)}); });
+        const_cast<T*>(static_cast<const T*>(object))->fields([&](const char* name, auto& value) {
+          fields.push_back({name, detail::field_text(value)});
+        });
         return fields;
       },
       [](void* object, const Field& field) {
@@ -99,7 +101,9 @@ const AttributeType& attribute_type() {
         });
         if (!found) fail_attribute(field.name, "the op has no such attribute");
       },
-      [](const void* object) -> std::shared_ptr<void> { return object ? std::make_shared<T>(*static_cast<const T*>(object)) : std::make_shared<T>(); },
+      [](const void* object) -> std::shared_ptr<void> {
+        return object ? std::make_shared<T>(*static_cast<const T*>(object)) : std::make_shared<T>();
+      },
   };
   return type;
 }
@@ -109,8 +113,8 @@ class Attributes {
  public:
   Attributes() = default;
   template <typename T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, Attributes>)
-  Attributes(T object) : type_(&attribute_type<T>()), object_(std::make_shared<T>(std::move(object))) {}  // NOLINT: T is an attribute struct
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Attributes>) Attributes(T object)
+      : type_(&attribute_type<T>()), object_(std::make_shared<T>(std::move(object))) {}  // NOLINT: T is an attribute struct
   // Defaults of `type`, then `fields` set over them.
   Attributes(const AttributeType* type, std::span<const Field> fields);
 

@@ -14,9 +14,9 @@ class Device;
 class WeightSource;
 
 struct SessionOptions {
-  int num_threads = 0;     // 0: one per core
-  bool exact = false;      // products in fp32 with weights widened exactly, instead of the speed that stored types permit
-  bool compile = true;     // run the passes first; false: the graph as it stands
+  int num_threads = 0;  // 0: one per core
+  bool exact = false;   // products in fp32 with weights widened exactly, instead of the speed that stored types permit
+  bool compile = true;  // run the passes first; false: the graph as it stands
   CompileOptions passes;
 };
 

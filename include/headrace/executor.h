@@ -201,7 +201,7 @@ struct LoadOptions {
   int num_threads = 0;          // 0: one per core that this process may use
   int context = 0;              // tokens that a sequence may have; 0: the model's, as far as a quarter of the memory goes
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
-  ExecutorOptions executor;     // eos_token_ids are the model's, unless given
+  ExecutorOptions executor;                // eos_token_ids are the model's, unless given
 };
 
 // A Hugging Face folder, a .gguf file or an engine. Throws Error.

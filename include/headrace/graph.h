@@ -45,11 +45,11 @@ class Value {
   const Shape& shape() const { return type().shape; }
   DType dtype() const { return type().dtype; }
   Leaf leaf() const;
-  Node* producer() const;   // null for leaves
+  Node* producer() const;    // null for leaves
   int output_index() const;  // which of the producer's outputs
   // Every node that reads this value, once per operand that is this value.
   const std::vector<Node*>& users() const;
-  bool is_output() const;             // of the graph
+  bool is_output() const;  // of the graph
   // Known before the program runs: a parameter, a constant, or computed from such alone, by an op that has a reference, in sizes
   // that are numbers.
   bool is_known_at_load() const;
@@ -69,7 +69,9 @@ class Node {
   const OpDef& op() const { return *op_; }
   const Attributes& attributes() const { return attributes_; }
   template <typename T>
-  const T& attributes_as() const { return attributes_.as<T>(); }
+  const T& attributes_as() const {
+    return attributes_.as<T>();
+  }
   const std::vector<Value>& inputs() const { return inputs_; }
   const std::vector<Value>& outputs() const { return outputs_; }
   Value input(int i) const { return inputs_[i]; }
@@ -92,7 +94,9 @@ struct OpCall {
   std::span<const TensorType> inputs;
 
   template <typename T>
-  const T& as() const { return attributes.as<T>(); }
+  const T& as() const {
+    return attributes.as<T>();
+  }
   int num_inputs() const { return int(inputs.size()); }
   const TensorType& input(int i) const { return inputs[i]; }
   // Throws Error(kInvalidArgument): "rms_norm(f32[tokens, 64], f32[32]): <message>".

@@ -18,15 +18,15 @@ class ChatTemplate;
 
 // A text or its tokens; strings and vectors of ids are prompts.
 struct Prompt {
-  Prompt(std::string text) : text(std::move(text)) {}                          // NOLINT
-  Prompt(const char* text) : text(text) {}                                     // NOLINT
+  Prompt(std::string text) : text(std::move(text)) {}                                                    // NOLINT
+  Prompt(const char* text) : text(text) {}                                                               // NOLINT
   Prompt(std::vector<int32_t> token_ids) : token_ids(std::move(token_ids)), only_known_tokens(false) {}  // NOLINT
 
   std::string text;                // UTF-8
   std::vector<int32_t> token_ids;  // when not empty, the prompt: text is not looked at
   bool add_special = true;         // begin token and the like, as the model's tokenizer is configured
   bool parse_special = false;      // what is spelled like a control token is one. Not for text from strangers
-  bool only_known_tokens = true;   // rows of the vocabulary that the tokenizer has no token for are never sampled. Ids are taken as they are
+  bool only_known_tokens = true;  // rows of the vocabulary that the tokenizer has no token for are never sampled. Ids are taken as they are
 };
 
 struct Message {

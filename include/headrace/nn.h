@@ -63,11 +63,11 @@ Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activ
 struct RopeScaling {
   enum class Kind { kNone, kLinear, kLlama3, kYarn } kind = Kind::kNone;
   double factor = 1;
-  double low_freq_factor = 1, high_freq_factor = 4;  // llama3
-  double original_max_position = 0;                  // llama3, yarn
-  double beta_fast = 32, beta_slow = 1;              // yarn
+  double low_freq_factor = 1, high_freq_factor = 4;                // llama3
+  double original_max_position = 0;                                // llama3, yarn
+  double beta_fast = 32, beta_slow = 1;                            // yarn
   std::optional<double> attention_factor, mscale, mscale_all_dim;  // yarn
-  bool truncate = true;                              // yarn: round the correction range
+  bool truncate = true;                                            // yarn: round the correction range
 };
 
 struct RopeOptions {
@@ -75,8 +75,8 @@ struct RopeOptions {
   int64_t rotary_dim = 0;  // 0: head_dim
   double theta = 10000;
   RopeScaling scaling;
-  bool interleaved = false;        // turns neighbours (2i, 2i + 1) instead of halves
-  Value frequency_divisors;        // (rotary_dim / 2), optional: divides the inverse frequencies (GGUF's rope_freqs)
+  bool interleaved = false;  // turns neighbours (2i, 2i + 1) instead of halves
+  Value frequency_divisors;  // (rotary_dim / 2), optional: divides the inverse frequencies (GGUF's rope_freqs)
 };
 // Inverse frequencies (rotary_dim / 2) and the factor on cos and sin. Su et al. 2021; Peng et al. 2023 (yarn); Llama 3.1.
 struct RopeFrequencies {

@@ -30,10 +30,12 @@ struct Error : std::runtime_error {
 // ---------------------------------------------------------------------------------------------------------------- element types
 
 // How the elements of a tensor are stored. The block types are GGUF's: a block of consecutive elements of a row shares its scales.
+// clang-format off
 enum class DType : uint8_t {
   kF32, kF16, kBF16, kI64, kI32, kI8, kU8, kBool,
   kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ2_K, kQ3_K, kQ4_K, kQ5_K, kQ6_K, kIQ4_NL,
 };
+// clang-format on
 inline constexpr int kNumDTypes = 19;
 
 struct DTypeInfo {
@@ -48,7 +50,9 @@ inline bool is_block(DType dtype) { return info(dtype).block_elements > 1; }
 inline bool is_float(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16; }
 inline bool is_integer(DType d) { return d == DType::kI64 || d == DType::kI32 || d == DType::kI8 || d == DType::kU8; }
 // Bytes of `num_elements` consecutive elements; a block type wants a multiple of its block. No overflow check: see checked_bytes.
-inline int64_t storage_bytes(DType dtype, int64_t num_elements) { return num_elements / info(dtype).block_elements * info(dtype).block_bytes; }
+inline int64_t storage_bytes(DType dtype, int64_t num_elements) {
+  return num_elements / info(dtype).block_elements * info(dtype).block_bytes;
+}
 
 // ---------------------------------------------------------------------------------------------------------------- symbolic shapes
 
@@ -78,8 +82,8 @@ class Dim {
   bool operator==(const Dim&) const = default;
 
  private:
-  using Monomial = std::vector<std::string>;    // sorted, with repeats: {a, a, b} is a^2 b; {} is 1
-  std::map<Monomial, int64_t> terms_;           // no zero coefficients
+  using Monomial = std::vector<std::string>;  // sorted, with repeats: {a, a, b} is a^2 b; {} is 1
+  std::map<Monomial, int64_t> terms_;         // no zero coefficients
 };
 
 // The sizes of a tensor, outermost first.
@@ -150,10 +154,14 @@ struct Tensor {
   bool is_contiguous() const;
   int64_t bytes() const { return storage_bytes(dtype, numel()); }  // of a contiguous tensor
   template <typename T>
-  T* as() const { return static_cast<T*>(data); }
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   // Row `i` of the tensor seen as (numel / last, last); leading axes must be contiguous among themselves.
   template <typename T>
-  T* row(int64_t i) const { return static_cast<T*>(data) + i * row_stride(); }
+  T* row(int64_t i) const {
+    return static_cast<T*>(data) + i * row_stride();
+  }
   int64_t row_stride() const { return rank() < 2 ? (rank() == 1 ? sizes[0] : 1) : strides[-2]; }
   int64_t num_rows() const { return rank() == 0 ? 1 : (sizes[-1] == 0 ? 0 : numel() / sizes[-1]); }
 };
@@ -170,7 +178,9 @@ class HostTensor {
   const Tensor& view() const { return view_; }
   operator const Tensor&() const { return view_; }  // NOLINT: a HostTensor is a Tensor with an owner
   template <typename T>
-  T* as() const { return view_.as<T>(); }
+  T* as() const {
+    return view_.as<T>();
+  }
 
  private:
   std::shared_ptr<void> bytes_;

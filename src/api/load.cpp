@@ -34,7 +34,8 @@ Engine load_engine(const std::string& path, const LoadOptions& options) {
     if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
     Engine engine = read_engine(path);
     if (dtype == WeightDType::kF32) engine.exact = true;
-    else if (dtype != WeightDType::kAuto) invalid("{}: an engine's weights are what they were built as; build it with --dtype {}", path, options.dtype);
+    else if (dtype != WeightDType::kAuto)
+      invalid("{}: an engine's weights are what they were built as; build it with --dtype {}", path, options.dtype);
     return engine;
   }
   return build_engine(path, {.dtype = dtype, .random_weights = options.random_weights});
@@ -60,13 +61,16 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
     const auto ids = engine.generation.find("eos_token_ids");
     if (ids != engine.generation.end())
       for (const Json& id : *ids)
-        if (id.is_number_integer() && id.get<int64_t>() >= 0 && id.get<int64_t>() < engine.vocab_size) executor.eos_token_ids.push_back(id.get<int32_t>());
+        if (id.is_number_integer() && id.get<int64_t>() >= 0 && id.get<int64_t>() < engine.vocab_size)
+          executor.eos_token_ids.push_back(id.get<int32_t>());
     if (tokenizer)
       for (int32_t id : tokenizer->stop_ids())
-        if (id < engine.vocab_size && std::find(executor.eos_token_ids.begin(), executor.eos_token_ids.end(), id) == executor.eos_token_ids.end())
+        if (id < engine.vocab_size &&
+            std::find(executor.eos_token_ids.begin(), executor.eos_token_ids.end(), id) == executor.eos_token_ids.end())
           executor.eos_token_ids.push_back(id);
   }
-  auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
+  auto model =
+      std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
   return std::make_unique<Executor>(std::move(model), std::move(executor));
 }
 
@@ -81,7 +85,8 @@ namespace {
 LLM::Parts load_parts(const std::string& path, const LoadOptions& options) {
   Engine engine = load_engine(path, options);
   ModelText text = load_text(engine);
-  if (!text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); text needs them", path);
+  if (!text.tokenizer)
+    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); text needs them", path);
   if (!text.template_error.empty()) log_line(LogLevel::kWarning, text.template_error);
   std::unique_ptr<Executor> executor = make_executor(std::move(engine), text.tokenizer.get(), options);
   return {std::move(executor), std::move(text.tokenizer), std::move(text.chat_template)};

@@ -14,8 +14,8 @@ namespace {
 constexpr int kBlockTokens = 16;
 constexpr int kStepTokens = 512;
 constexpr int kLogitRows = 64;
-constexpr int kTableStep = 16;      // block tables grow by so many columns, so that sizes seldom change
-constexpr int kContextsCached = 8;  // sequences of full length that the cache can hold, memory permitting
+constexpr int kTableStep = 16;                     // block tables grow by so many columns, so that sizes seldom change
+constexpr int kContextsCached = 8;                 // sequences of full length that the cache can hold, memory permitting
 constexpr int64_t kMostCached = int64_t{1} << 26;  // tokens, however little one takes
 
 // The cache has half precision unless the weights are fp32 or exactness is asked for: then it is as exact as the rest.
@@ -32,7 +32,8 @@ void check_logits(const Engine& engine) {
     if (output.name != "logits") continue;
     const Shape& shape = output.value.shape();
     if (shape.rank() == 2 && shape[1] == Dim(engine.vocab_size)) return;
-    invalid("{}: its logits are {}, {} are wanted for each token; build the engine again", engine.origin, shape.to_string(), engine.vocab_size);
+    invalid("{}: its logits are {}, {} are wanted for each token; build the engine again", engine.origin, shape.to_string(),
+            engine.vocab_size);
   }
   invalid("{}: its program has no output 'logits'; build the engine again", engine.origin);
 }
@@ -95,7 +96,8 @@ void PlanModel::make_cache(const std::vector<Value>& states) {
     try {
       cache_.push_back(device_->allocate(size_t(shape.bytes())));
     } catch (const Error& e) {
-      throw Error(e.code, fmt::format("the cache of {} tokens: {}; ask for a smaller context", int64_t{limits_.num_blocks} * limits_.block_tokens, e.what()));
+      throw Error(e.code, fmt::format("the cache of {} tokens: {}; ask for a smaller context",
+                                      int64_t{limits_.num_blocks} * limits_.block_tokens, e.what()));
     }
     plan_->bind_state(kv.name(), Tensor::contiguous(static_cast<void*>(cache_.back().data()), kv.dtype(), sizes));
   }

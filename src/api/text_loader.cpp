@@ -31,13 +31,16 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
   v.treat_whitespace_as_suffix = file.boolean(key("treat_whitespace_as_suffix"));
   v.lowercase = file.boolean(key("normalizer.lowercase")), v.strip_accents = file.boolean(key("normalizer.strip_accents"));
   for (const GgufValue& value : file.metadata())
-    if (value.key == key("precompiled_charsmap")) v.precompiled_charsmap = {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
+    if (value.key == key("precompiled_charsmap"))
+      v.precompiled_charsmap = {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
   v.chat_template = file.string("tokenizer.chat_template");
   v.model_name = file.string("general.name").value_or("");
   return v;
 }
 
-std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) { return id ? tokenizer.token_text(*id) : std::string_view(); }
+std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) {
+  return id ? tokenizer.token_text(*id) : std::string_view();
+}
 
 }  // namespace
 
@@ -69,7 +72,9 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const st
 
 std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
   jinja::ChatTemplate::SpecialTokens special;
-  for (const auto& [name, id] : {std::pair("bos_token", tokenizer.bos_id()), {"eos_token", tokenizer.eos_id()}, {"pad_token", tokenizer.pad_id()},
+  for (const auto& [name, id] : {std::pair("bos_token", tokenizer.bos_id()),
+                                 {"eos_token", tokenizer.eos_id()},
+                                 {"pad_token", tokenizer.pad_id()},
                                  {"unk_token", tokenizer.unk_id()}})
     special.emplace_back(name, std::string(token_text(tokenizer, id)));
   const auto file = [&](const char* name) -> std::optional<std::string_view> {

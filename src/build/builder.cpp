@@ -49,7 +49,7 @@ Engine build_engine(const std::string& path, const BuilderOptions& options) {
   if (!options.random_weights) checkpoint.require_weights();
 
   Graph graph(builtin_ops(), std::string(family.model_type));
-  const DType random_dtype = options.dtype == WeightDType::kF32    ? DType::kF32
+  const DType random_dtype = options.dtype == WeightDType::kF32   ? DType::kF32
                              : options.dtype == WeightDType::kF16 ? DType::kF16
                                                                   : stored_matrix_dtype(checkpoint.config);
   const nn::StoredTypes stored = [&](const std::string& name) -> std::optional<TensorType> {
@@ -72,10 +72,17 @@ Engine build_engine(const std::string& path, const BuilderOptions& options) {
   CompileOptions passes = options.passes;
   passes.kv_cache = info.kind == ModelKind::kDecoder;
   compile(graph, passes);
-  return {.origin = path, .program = std::move(graph), .kind = info.kind == ModelKind::kDecoder ? "decoder" : "encoder",
-          .vocab_size = info.vocab_size, .max_positions = info.max_positions, .config = std::move(checkpoint.config),
-          .generation = std::move(checkpoint.generation), .pooling = std::move(checkpoint.pooling), .text = std::move(checkpoint.text),
-          .weights = std::move(weights), .exact = options.dtype == WeightDType::kF32};
+  return {.origin = path,
+          .program = std::move(graph),
+          .kind = info.kind == ModelKind::kDecoder ? "decoder" : "encoder",
+          .vocab_size = info.vocab_size,
+          .max_positions = info.max_positions,
+          .config = std::move(checkpoint.config),
+          .generation = std::move(checkpoint.generation),
+          .pooling = std::move(checkpoint.pooling),
+          .text = std::move(checkpoint.text),
+          .weights = std::move(weights),
+          .exact = options.dtype == WeightDType::kF32};
 }
 
 }  // namespace headrace

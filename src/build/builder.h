@@ -11,9 +11,9 @@ namespace headrace {
 enum class WeightDType { kAuto, kF32, kBF16, kF16 };
 
 struct BuilderOptions {
-  WeightDType dtype = WeightDType::kAuto;      // kF32: exact arithmetic; kBF16, kF16: float matrices are converted to it
-  std::optional<uint64_t> random_weights;      // a seed: weights of chance, only the config is read
-  CompileOptions passes;                       // kv_cache is decided by the model's kind
+  WeightDType dtype = WeightDType::kAuto;  // kF32: exact arithmetic; kBF16, kF16: float matrices are converted to it
+  std::optional<uint64_t> random_weights;  // a seed: weights of chance, only the config is read
+  CompileOptions passes;                   // kv_cache is decided by the model's kind
 };
 
 // `path`: see open_checkpoint. Throws Error for anything that does not fit together; missing, extra and misshapen weights in one.

@@ -57,7 +57,8 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
     const double start = now_s();
     Engine engine = load_engine(options.path, options.load);
     if (std::max(s.prompt, 1) + s.gen > engine.max_positions)
-      invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen, engine.max_positions);
+      invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen,
+              engine.max_positions);
     options.load.context = int(std::min<int64_t>(context_for(s), engine.max_positions));
     cost = cost_of(engine);
     auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = threads, .context = options.load.context});
@@ -115,10 +116,12 @@ OrderedJson to_json(const BenchResult& r, const Shares& s, const MachinePeak& pe
 
 std::string table_line(const BenchResult& r, const Shares& s) {
   std::string line = fmt::format("{:>7} {:>6}", r.threads, r.c.batch);
-  line += r.times.prefill_tokens_per_s ? fmt::format(" {:>14.1f} {:>9}", *r.times.prefill_tokens_per_s, s.product_share ? fmt::format("{:.1f} %", 100 * *s.product_share) : "-")
+  line += r.times.prefill_tokens_per_s ? fmt::format(" {:>14.1f} {:>9}", *r.times.prefill_tokens_per_s,
+                                                     s.product_share ? fmt::format("{:.1f} %", 100 * *s.product_share) : "-")
                                        : fmt::format(" {:>14} {:>9}", "-", "-");
-  line += r.times.decode_tokens_per_s ? fmt::format(" {:>14.1f} {:>7.1f} {:>8.1f} %", *r.times.decode_tokens_per_s, *s.gb_per_s, 100 * *s.bandwidth_share)
-                                      : fmt::format(" {:>14} {:>7} {:>10}", "-", "-", "-");
+  line += r.times.decode_tokens_per_s
+              ? fmt::format(" {:>14.1f} {:>7.1f} {:>8.1f} %", *r.times.decode_tokens_per_s, *s.gb_per_s, 100 * *s.bandwidth_share)
+              : fmt::format(" {:>14} {:>7} {:>10}", "-", "-", "-");
   return line + fmt::format(" {:>9.1f}\n", double(r.peak_rss_bytes) / 1e6);
 }
 
@@ -126,11 +129,13 @@ void add_points(Roofline& roofline, const BenchResult& r, const Shares& s, const
   const auto mark = [&] { return char('A' + roofline.points.size() % 26); };
   if (s.prefill_gmac_per_s) {
     const double macs = double(cost.macs) * r.c.prompt + double(cost.logit_macs);
-    roofline.points.push_back({mark(), fmt::format("prefill of {} x {} tokens", r.c.batch, r.c.prompt), macs / double(cost.read_bytes), *s.prefill_gmac_per_s});
+    roofline.points.push_back(
+        {mark(), fmt::format("prefill of {} x {} tokens", r.c.batch, r.c.prompt), macs / double(cost.read_bytes), *s.prefill_gmac_per_s});
   }
   if (r.times.decode_tokens_per_s) {
     const double macs = double(cost.macs + cost.logit_macs);
-    roofline.points.push_back({mark(), fmt::format("decode of {} at once", r.c.batch), macs / *s.bytes_per_token, *r.times.decode_tokens_per_s * macs / 1e9});
+    roofline.points.push_back(
+        {mark(), fmt::format("decode of {} at once", r.c.batch), macs / *s.bytes_per_token, *r.times.decode_tokens_per_s * macs / 1e9});
   }
 }
 
@@ -144,9 +149,10 @@ int bench(BenchSettings& s) {
   }
 
   OrderedJson json = OrderedJson::array();
-  std::string table = fmt::format("{}: {:.1f} M parameters, {:.1f} MB read per step, mostly {}; {}\n{:>7} {:>6} {:>14} {:>9} {:>14} {:>7} {:>10} {:>9}\n", s.model.path,
-                                  double(cost.num_parameters) / 1e6, double(cost.read_bytes) / 1e6, name(cost.dtype), name(best_cpu_isa()), "threads", "batch",
-                                  "prefill tok/s", "of peak", "decode tok/s", "GB/s", "of read", "peak MB");
+  std::string table =
+      fmt::format("{}: {:.1f} M parameters, {:.1f} MB read per step, mostly {}; {}\n{:>7} {:>6} {:>14} {:>9} {:>14} {:>7} {:>10} {:>9}\n",
+                  s.model.path, double(cost.num_parameters) / 1e6, double(cost.read_bytes) / 1e6, name(cost.dtype), name(best_cpu_isa()),
+                  "threads", "batch", "prefill tok/s", "of peak", "decode tok/s", "GB/s", "of read", "peak MB");
   std::map<int, Roofline> rooflines;
   for (const BenchResult& r : results) {
     const MachinePeak& peak = peaks.at(r.threads);
@@ -167,7 +173,9 @@ int bench(BenchSettings& s) {
   const BenchTimes& last = results.back().times;
   const double speed = last.decode_tokens_per_s.value_or(last.prefill_tokens_per_s.value_or(0));
   if (s.json) {
-    write_output(OrderedJson{{"model", s.model.path}, {"tok_s", speed}, {"results", std::move(json)}}.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+    write_output(OrderedJson{{"model", s.model.path}, {"tok_s", speed}, {"results", std::move(json)}}.dump(
+                     -1, ' ', false, OrderedJson::error_handler_t::replace) +
+                 "\n");
     return 0;
   }
   write_output(table);
@@ -186,7 +194,8 @@ void complete(BenchSettings& s) {
   std::replace(s.threads.begin(), s.threads.end(), 0, ThreadPool().size());
   for (int batch : s.batches)
     if (batch < 1 || batch > 1024) throw UsageError(fmt::format("--batch: '{}' is not in range: 1 to 1024", batch));
-  if (s.prompt < 0 || s.gen < 0 || s.prompt > 1'000'000 || s.gen > 1'000'000) throw UsageError("--prompt, --gen: must be between 0 and 1000000");
+  if (s.prompt < 0 || s.gen < 0 || s.prompt > 1'000'000 || s.gen > 1'000'000)
+    throw UsageError("--prompt, --gen: must be between 0 and 1000000");
   if (s.prompt + s.gen == 0) throw UsageError("--prompt and --gen are both 0: nothing to measure");
   if (s.rounds < 1) throw UsageError("--rounds: at least 1");
 }
@@ -195,7 +204,8 @@ void complete(BenchSettings& s) {
 
 void declare_bench(Options& options) {
   const auto s = std::make_shared<BenchSettings>();
-  options.positional("MODEL", s->model.path, "a Hugging Face folder, a .gguf file, an engine, or a config.json with --random-weights", false);
+  options.positional("MODEL", s->model.path, "a Hugging Face folder, a .gguf file, an engine, or a config.json with --random-weights",
+                     false);
   options.value("--model", "MODEL", s->model_flag, "the same");
   options.value("--prompt", "N", s->prompt, "tokens of each prompt (default: 512); 0: only decoding");
   options.value("--gen", "N", s->gen, "new tokens of each sequence (default: 128); 0: only the prompt");

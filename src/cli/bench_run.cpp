@@ -43,8 +43,9 @@ class Arrivals {
   std::optional<double> steady_rate() const {
     const std::vector<Arrival>& counted = sequences_[size_t(first_ended_)];
     const double begin = last_first_token();
-    const auto from = std::min_element(counted.begin(), counted.end(),
-                                       [&](const Arrival& a, const Arrival& b) { return std::abs(a.time - begin) < std::abs(b.time - begin); });
+    const auto from = std::min_element(counted.begin(), counted.end(), [&](const Arrival& a, const Arrival& b) {
+      return std::abs(a.time - begin) < std::abs(b.time - begin);
+    });
     if (sequences_.size() == 1 || from->time >= counted.back().time)  // alone, or too fast for the callbacks: the Executor's own clock
       return seconds_per_token_ && *seconds_per_token_ > 0 ? std::optional(double(sequences_.size()) / *seconds_per_token_) : std::nullopt;
     return double(sequences_.size()) * (counted.back().total - from->total) / (counted.back().time - from->time);

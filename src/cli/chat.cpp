@@ -35,7 +35,9 @@ constexpr char kHelp[] =
 
 // What the model's generation_config says, where the command line says nothing.
 void apply_defaults(SamplingParams& p, const Json& generation) {
-  const auto value = [&](const char* key) { return generation.is_object() ? find<float>(generation, key, "generation_config.json") : std::nullopt; };
+  const auto value = [&](const char* key) {
+    return generation.is_object() ? find<float>(generation, key, "generation_config.json") : std::nullopt;
+  };
   const bool samples = generation.is_object() && find_or(generation, "do_sample", false, "generation_config.json");
   if (std::isnan(p.temperature)) {
     p.temperature = samples ? value("temperature").value_or(1) : 0;
@@ -53,7 +55,8 @@ void apply_defaults(SamplingParams& p, const Json& generation) {
 class Conversation {
  public:
   Conversation(LLM llm, GenerateOptions options, std::optional<std::string> system, double load_s, bool stats)
-      : llm_(std::move(llm)), options_(std::move(options)), load_s_(load_s), show_stats_(stats), colored_(output_is_terminal() && !std::getenv("NO_COLOR")) {
+      : llm_(std::move(llm)), options_(std::move(options)), load_s_(load_s), show_stats_(stats),
+        colored_(output_is_terminal() && !std::getenv("NO_COLOR")) {
     set_system(system.value_or(""));
   }
 
@@ -88,7 +91,9 @@ class Conversation {
   }
 
  private:
-  std::string colour(const char* code, const std::string& text) const { return colored_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text; }
+  std::string colour(const char* code, const std::string& text) const {
+    return colored_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  }
   void show_prompt(const std::string& text) {
     if (input_is_terminal()) write_output(colour("1;32", text));
   }
@@ -139,7 +144,8 @@ class Conversation {
       throw;
     }
     messages_.push_back({"assistant", last_->text});
-    if (last_->finish == FinishReason::kLength) log_line(LogLevel::kWarning, "the answer was cut: -n or the context is used up (/clear starts anew)");
+    if (last_->finish == FinishReason::kLength)
+      log_line(LogLevel::kWarning, "the answer was cut: -n or the context is used up (/clear starts anew)");
     if (show_stats_) fmt::print(stderr, "{}\n", speed_line(*last_, speeds_of(*last_, load_s_)));
   }
 
@@ -175,7 +181,8 @@ int chat(ChatSettings& s) {
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; a conversation needs them", s.model.path);
   if (!model.text.template_error.empty()) invalid("{}", model.text.template_error);
-  if (!model.text.chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or 'headrace run -p'", s.model.path);
+  if (!model.text.chat_template)
+    fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or 'headrace run -p'", s.model.path);
   LLM llm({std::move(model.executor), model.text.tokenizer, model.text.chat_template});
   return Conversation(std::move(llm), s.generate, s.system, model.load_s, s.stats).run();
 }
@@ -190,7 +197,9 @@ void declare_chat(Options& options) {
   options.value("--system", "TEXT", s->system, "what the model is told beforehand");
   declare_generate(options, s->generate);
   options.flag("--stats", s->stats, "a line on speed after each answer");
-  options.footer("Without sampling options: as the model's generation_config says if it samples, else greedy. In the conversation /help lists commands.");
+  options.footer(
+      "Without sampling options: as the model's generation_config says if it samples, else greedy. In the conversation /help lists "
+      "commands.");
   options.run([s] { return chat(*s); });
 }
 

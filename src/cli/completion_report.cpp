@@ -25,7 +25,8 @@ Speeds speeds_of(const Completion& completion, double load_s) {
   Speeds speeds{.load_s = load_s, .ttft_s = t.first_token_s};
   const std::optional<double> prefilled_s = t.first_token_s ? t.first_token_s : t.finished_s;
   const int computed = completion.num_prompt_tokens - completion.num_cached_tokens;
-  if (prefilled_s && *prefilled_s > t.scheduled_s.value_or(0)) speeds.prefill_tokens_per_s = computed / (*prefilled_s - t.scheduled_s.value_or(0));
+  if (prefilled_s && *prefilled_s > t.scheduled_s.value_or(0))
+    speeds.prefill_tokens_per_s = computed / (*prefilled_s - t.scheduled_s.value_or(0));
   if (t.seconds_per_token && *t.seconds_per_token > 0) speeds.decode_tokens_per_s = 1 / *t.seconds_per_token;
   return speeds;
 }
@@ -39,7 +40,8 @@ std::string speed_line(const Completion& c, const Speeds& speeds) {
 }
 
 std::string completion_json(const Completion& c, const GenerateOptions& options, const Speeds& speeds) {
-  OrderedJson json = {{"text", c.text}, {"token_ids", c.token_ids}, {"finish_reason", name(c.finish)}, {"prompt_tokens", c.num_prompt_tokens}};
+  OrderedJson json = {
+      {"text", c.text}, {"token_ids", c.token_ids}, {"finish_reason", name(c.finish)}, {"prompt_tokens", c.num_prompt_tokens}};
   if (!c.stop_string.empty()) json["stop_string"] = c.stop_string;
   if (!c.error.empty()) json["error"] = c.error;
   if (options.output.logprobs) json["logprobs"] = to_json(c.logprobs);

@@ -41,7 +41,8 @@ int allowed_cores() {
 
 std::string isa_reason() {
   const char* forced = std::getenv("HEADRACE_CPU_ISA");
-  return forced && *forced ? fmt::format("HEADRACE_CPU_ISA={}", printable(forced)) : "the best that this processor runs; HEADRACE_CPU_ISA can force a lower one";
+  return forced && *forced ? fmt::format("HEADRACE_CPU_ISA={}", printable(forced))
+                           : "the best that this processor runs; HEADRACE_CPU_ISA can force a lower one";
 }
 
 OrderedJson examine() {
@@ -73,9 +74,10 @@ int doctor(bool json) {
   }
   for (const auto& [key, value] : findings.items())
     write_output(fmt::format("{:<24}{}{}\n", key,
-                             value.is_string()  ? value.get<std::string>()
-                             : value.is_array() ? fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), " "))
-                             : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>()) : value.dump(),
+                             value.is_string()         ? value.get<std::string>()
+                             : value.is_array()        ? fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), " "))
+                             : value.is_number_float() ? fmt::format("{:.1f}", value.get<double>())
+                                                       : value.dump(),
                              key.ends_with("_bytes") ? fmt::format(" ({})", in_units(value.get<double>())) : ""));
   return 0;
 }

@@ -27,7 +27,8 @@ struct Window {
 // One after the other; of each the second half is scored, as llama.cpp's perplexity does. A shorter rest is left out.
 std::vector<Window> halves(size_t num_tokens, size_t context) {
   std::vector<Window> windows;
-  for (size_t begin = 0; begin + context <= num_tokens; begin += context) windows.push_back({begin, begin + context, begin + context / 2 + 1});
+  for (size_t begin = 0; begin + context <= num_tokens; begin += context)
+    windows.push_back({begin, begin + context, begin + context / 2 + 1});
   return windows;
 }
 
@@ -66,7 +67,8 @@ int eval(EvalSettings& s) {
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);
   const int context = s.context.value_or(int(std::min<int64_t>(kContext, engine.max_positions)));
-  if (s.stride && (*s.stride < 1 || *s.stride > context)) throw UsageError(fmt::format("--stride: must be between 1 and the context, {}", context));
+  if (s.stride && (*s.stride < 1 || *s.stride > context))
+    throw UsageError(fmt::format("--stride: must be between 1 and the context, {}", context));
   s.model.load.context = context;
   s.model.load.executor.prefix_cache = false;
   LoadedModel model = load_model(std::move(engine), s.model, 0);
@@ -78,7 +80,8 @@ int eval(EvalSettings& s) {
   if (!s.stride && ids.size() < size_t(context))
     invalid("{}: has {} tokens, fewer than one window of {}; give a longer text or a smaller --context", s.text, ids.size(), context);
 
-  const std::vector<Window> windows = s.stride ? sliding(ids.size(), size_t(context), size_t(*s.stride)) : halves(ids.size(), size_t(context));
+  const std::vector<Window> windows =
+      s.stride ? sliding(ids.size(), size_t(context), size_t(*s.stride)) : halves(ids.size(), size_t(context));
   Score score;
   for (size_t i = 0; i < windows.size(); ++i) {
     add(score, *model.executor, ids, windows[i]);
@@ -98,7 +101,8 @@ int eval(EvalSettings& s) {
                      .dump() +
                  "\n");
   else
-    write_output(fmt::format("perplexity {:.4f} over {} of {} tokens, {} windows of {}, in {:.1f} s\n", score.perplexity(), score.tokens, ids.size(), windows.size(), context, took));
+    write_output(fmt::format("perplexity {:.4f} over {} of {} tokens, {} windows of {}, in {:.1f} s\n", score.perplexity(), score.tokens,
+                             ids.size(), windows.size(), context, took));
   return 0;
 }
 
@@ -108,7 +112,8 @@ void declare_eval(Options& options) {
   const auto s = std::make_shared<EvalSettings>();
   options.positional("MODEL", s->model.path, "a Hugging Face folder, a .gguf file or an engine");
   options.value("--text", "FILE", s->text, "UTF-8; tokenized without a begin token");
-  options.value("--context", "N", s->context, "tokens of a window (default: 512, or what the model has if less); the second half of each is scored");
+  options.value("--context", "N", s->context,
+                "tokens of a window (default: 512, or what the model has if less); the second half of each is scored");
   options.value("--stride", "N", s->stride, "windows move by N tokens instead, and every token is scored once");
   options.value("--max-tokens", "N", s->max_tokens, "only the first N tokens of the text");
   declare_threads(options, s->model);

@@ -30,8 +30,9 @@ void declare_sampling(Options& options, SamplingParams& sampling) {
   options.value("--repetition-penalty", "R", sampling.repetition_penalty, "above 1: less of what prompt and answer hold already");
   options.value("--presence-penalty", "X", sampling.presence_penalty, "subtracted from the logit of each token that the answer holds");
   options.value("--frequency-penalty", "X", sampling.frequency_penalty, "the same, once per occurrence");
-  options.value("--logit-bias", "ID=X", [&sampling](const std::string& text) { parse_bias(text, sampling.logit_bias); },
-                "added to a token's logit; -inf forbids it; ID=X,ID=X or repeated");
+  options.value(
+      "--logit-bias", "ID=X", [&sampling](const std::string& text) { parse_bias(text, sampling.logit_bias); },
+      "added to a token's logit; -inf forbids it; ID=X,ID=X or repeated");
   options.value("--seed", "N", sampling.seed, "makes sampling repeatable");
 }
 

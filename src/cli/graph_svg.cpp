@@ -125,19 +125,21 @@ std::string graph_svg(const Graph& graph) {
       lane_free[lane] = box.y + box.height;
       lanes = std::max(lanes, int(lane) + 1);
       const int x = kLeft + kWidth, bend = x + kLane * (int(lane) + 1), from_y = start - 10, to_y = box.y + 10;
-      arrows += fmt::format("<path d=\"M{0} {1}H{2}Q{3} {1} {3} {4}V{5}Q{3} {6} {2} {6}H{7}\" class=\"arrow\"/>\n", x, from_y, bend - 8, bend, from_y + 8, to_y - 8,
-                            to_y, x + 4);
+      arrows += fmt::format("<path d=\"M{0} {1}H{2}Q{3} {1} {3} {4}V{5}Q{3} {6} {2} {6}H{7}\" class=\"arrow\"/>\n", x, from_y, bend - 8,
+                            bend, from_y + 8, to_y - 8, to_y, x + 4);
     }
-    rects += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\" fill=\"{}\" class=\"node\"/>\n", kLeft, box.y, kWidth, box.height, color_of(*box.node));
+    rects += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\" fill=\"{}\" class=\"node\"/>\n", kLeft, box.y, kWidth,
+                         box.height, color_of(*box.node));
     rects += text(kLeft + 12, box.y + kPadding + 11, "op", box.node->op().name);
-    for (size_t l = 0; l < box.lines.size(); ++l) rects += text(kLeft + 12, box.y + kPadding + 11 + kLine * (int(l) + 1), "leaf", box.lines[l]);
+    for (size_t l = 0; l < box.lines.size(); ++l)
+      rects += text(kLeft + 12, box.y + kPadding + 11 + kLine * (int(l) + 1), "leaf", box.lines[l]);
   }
   const int width = kLeft * 2 + kWidth + kLane * (lanes + 1) + 60;
   std::string frame;
   if (repeated.count > 1) {
     const Box &first = boxes[size_t(repeated.begin)], &last = boxes[size_t(repeated.begin + repeated.period - 1)];
-    frame = fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\" class=\"frame\"/>\n", kLeft - 16, first.y - 18, kWidth + 32 + kLane * lanes + 50,
-                        last.y + last.height - first.y + 36);
+    frame = fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\" class=\"frame\"/>\n", kLeft - 16, first.y - 18,
+                        kWidth + 32 + kLane * lanes + 50, last.y + last.height - first.y + 36);
     frame += text(kLeft + kWidth + kLane * lanes + 18, first.y + 4, "op", fmt::format("\u00d7 {}", repeated.count));
   }
   std::string outputs;
@@ -145,9 +147,11 @@ std::string graph_svg(const Graph& graph) {
   const int height = y + 20;
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n"
-             "<style>text{{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#222}}.op{{font-weight:bold}}.leaf{{fill:#555;font-size:11px}}"
+             "<style>text{{font:12px "
+             "ui-monospace,Menlo,Consolas,monospace;fill:#222}}.op{{font-weight:bold}}.leaf{{fill:#555;font-size:11px}}"
              ".type{{fill:#777;font-size:11px}}.title{{font-size:16px;font-weight:bold}}.node{{stroke:#8a8a80;stroke-width:1}}"
-             ".frame{{fill:#fafaf6;stroke:#8a8a80;stroke-dasharray:5 4}}.arrow{{fill:none;stroke:#555;stroke-width:1.2;marker-end:url(#tip)}}</style>\n"
+             ".frame{{fill:#fafaf6;stroke:#8a8a80;stroke-dasharray:5 "
+             "4}}.arrow{{fill:none;stroke:#555;stroke-width:1.2;marker-end:url(#tip)}}</style>\n"
              "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
              "<path d=\"M0 0L8 4L0 8z\" fill=\"#555\"/></marker></defs>\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
              width, height) +

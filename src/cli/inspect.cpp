@@ -91,7 +91,8 @@ std::string for_people(const OrderedJson& json) {
     for (const auto& [name, item] : value.items()) {
       text += fmt::format("{:<20}{:<20}{}\n", first ? key : "", name,
                           item.is_string() ? item.get<std::string>()
-                                           : fmt::format("{} tensors, {} parameters, {}", item["tensors"].dump(), item["parameters"].dump(), in_units(item["bytes"].get<double>())));
+                                           : fmt::format("{} tensors, {} parameters, {}", item["tensors"].dump(), item["parameters"].dump(),
+                                                         in_units(item["bytes"].get<double>())));
       first = false;
     }
   }

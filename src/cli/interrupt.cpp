@@ -27,7 +27,8 @@ void listen() {
 }  // namespace
 
 Interrupt::Interrupt() {
-  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) fail(ErrorCode::kOutOfMemory, "no pipe for interrupts is to be had");
+  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    fail(ErrorCode::kOutOfMemory, "no pipe for interrupts is to be had");
   clear();
 }
 Interrupt::~Interrupt() { std::signal(SIGINT, SIG_DFL); }

@@ -67,7 +67,8 @@ CLI::callback_t reader(const std::string& names, std::function<void(const std::s
 
 }  // namespace
 
-void Options::add(const std::string& names, const std::string& placeholder, const std::string& help, std::function<void(const std::string&)> set) {
+void Options::add(const std::string& names, const std::string& placeholder, const std::string& help,
+                  std::function<void(const std::string&)> set) {
   CLI::Option* option = app_.add_option(names, reader(names, std::move(set)), help);
   option->type_name(placeholder)->group(heading_)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -125,7 +126,8 @@ std::string perhaps(const std::string& near) { return near.empty() ? "" : fmt::f
 std::string unknown_verb(const std::string& word, const std::vector<Verb>& verbs) {
   std::vector<std::string> names;
   for (const Verb& verb : verbs) names.push_back(verb.name);
-  return fmt::format("'{}' is no verb{}; there are {} (see 'headrace --help')", printable(word), perhaps(nearest(word, names)), fmt::join(names, ", "));
+  return fmt::format("'{}' is no verb{}; there are {} (see 'headrace --help')", printable(word), perhaps(nearest(word, names)),
+                     fmt::join(names, ", "));
 }
 
 // What is wrong with the first word that nothing took.
@@ -166,7 +168,9 @@ int run_program(int argc, const char* const* argv, const std::vector<Verb>& verb
     fmt::print(stderr, "{}", app.help());
     return 2;
   }
-  const auto is_verb = [&](const std::string& word) { return std::any_of(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; }); };
+  const auto is_verb = [&](const std::string& word) {
+    return std::any_of(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == word; });
+  };
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words[0] == "help") words = words.size() > 1 ? std::vector<std::string>{words[1], "--help"} : std::vector<std::string>{"--help"};
   if (!words[0].starts_with('-') && !is_verb(words[0])) throw UsageError(unknown_verb(words[0], verbs));

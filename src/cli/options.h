@@ -42,7 +42,8 @@ class Options {
     add(names, placeholder, help, [&to](const std::string& text) { parse_value(text, to); });
   }
   // The same for any other reader of the text.
-  void value(const std::string& names, const std::string& placeholder, std::function<void(const std::string&)> set, const std::string& help) {
+  void value(const std::string& names, const std::string& placeholder, std::function<void(const std::string&)> set,
+             const std::string& help) {
     add(names, placeholder, help, std::move(set));
   }
   // An option that takes all words up to the next option.

@@ -25,7 +25,8 @@ void complete_prompt(PromptOptions& prompt) {
   if (given > 1) throw UsageError("-p, --prompt-ids and --chat exclude each other");
   if (prompt.system && !prompt.chat) throw UsageError("--system goes with --chat");
   if (given == 1) return;
-  if (input_is_terminal()) throw UsageError("no prompt: give -p TEXT, --chat TEXT or --prompt-ids, or pipe a text in; 'headrace chat' is a conversation");
+  if (input_is_terminal())
+    throw UsageError("no prompt: give -p TEXT, --chat TEXT or --prompt-ids, or pipe a text in; 'headrace chat' is a conversation");
   prompt.text = read_input();
   if (prompt.text->ends_with('\n')) prompt.text->pop_back();
 }

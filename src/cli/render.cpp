@@ -36,7 +36,8 @@ int render(const RenderSettings& s) {
   const OrderedJson context = parse_ordered_json(s.context == "-" ? read_input() : read_file(s.context), s.context);
   if (!context.is_object()) invalid("{}: the context is {}, wanted a JSON object", s.context, context.type_name());
   const bool is_template = s.source.ends_with(".jinja") || s.source.ends_with(".jinja2") || s.source.ends_with(".j2");
-  write_output(is_template ? jinja::Template::parse(read_file(s.source), s.source).render(context, options) : render_model(s.source, context, options));
+  write_output(is_template ? jinja::Template::parse(read_file(s.source), s.source).render(context, options)
+                           : render_model(s.source, context, options));
   return 0;
 }
 

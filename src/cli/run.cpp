@@ -65,8 +65,10 @@ Completion complete_text(LLM& llm, const RunSettings& s, const CompletionCallbac
 // A model without tokenizer: ids in, ids out.
 Completion complete_ids(Executor& executor, const RunSettings& s, const CompletionCallback& on_piece) {
   if (!s.prompt.has_ids)
-    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); give --prompt-ids instead of text", s.model.path);
-  if (!s.generate.stop.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files, so there is no text to look for --stop in", s.model.path);
+    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); give --prompt-ids instead of text",
+         s.model.path);
+  if (!s.generate.stop.empty())
+    fail(ErrorCode::kNotFound, "{}: has no tokenizer files, so there is no text to look for --stop in", s.model.path);
   const GenerateOptions& g = s.generate;
   const RequestId id = executor.enqueue({.token_ids = s.prompt.ids,
                                          .max_tokens = g.max_tokens,
@@ -88,9 +90,14 @@ Completion complete_ids(Executor& executor, const RunSettings& s, const Completi
     const std::optional<Response> r = executor.await(id, std::chrono::milliseconds(100));
     if (interrupt.requested() && !cancelled) executor.cancel(id), cancelled = true;
     if (!r) continue;
-    Completion piece{.token_ids = r->token_ids, .finish = r->finish, .error = r->error, .num_prompt_tokens = r->num_prompt_tokens, .timings = r->timings};
+    Completion piece{.token_ids = r->token_ids,
+                     .finish = r->finish,
+                     .error = r->error,
+                     .num_prompt_tokens = r->num_prompt_tokens,
+                     .timings = r->timings};
     for (size_t i = 0; i < r->logprobs.size(); ++i) piece.logprobs.push_back(spell(r->token_ids[i], r->logprobs[i]));
-    for (size_t i = 0; i < r->prompt_logprobs.size(); ++i) piece.prompt_logprobs.push_back(spell(s.prompt.ids[i + 1], r->prompt_logprobs[i]));
+    for (size_t i = 0; i < r->prompt_logprobs.size(); ++i)
+      piece.prompt_logprobs.push_back(spell(s.prompt.ids[i + 1], r->prompt_logprobs[i]));
     if (on_piece) {
       for (int32_t token : r->token_ids) piece.text += fmt::format("{} ", token);
       on_piece(piece);
@@ -105,7 +112,8 @@ Completion complete_ids(Executor& executor, const RunSettings& s, const Completi
 
 int run_encoder(Engine engine, const RunSettings& s) {
   if (s.logits_out.empty())
-    fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; 'headrace embed' makes vectors, --logits-out writes its outputs", s.model.path);
+    fail(ErrorCode::kUnsupported,
+         "{}: is an encoder, which generates no text; 'headrace embed' makes vectors, --logits-out writes its outputs", s.model.path);
   std::vector<int32_t> ids = s.prompt.ids;
   if (!s.prompt.has_ids) {
     const ModelText text = load_text(engine);
@@ -166,7 +174,8 @@ void declare_run(Options& options) {
   declare_prompt(options, s->prompt);
   declare_generate(options, s->generate);
   options.flag("--prompt-logprobs", s->prompt_logprobs, "the same for the prompt's tokens (with --json)");
-  options.value("--logits-out", "FILE", s->logits_out, "writes a safetensors file: \"logits\", fp32 (positions, vocabulary); of an encoder all outputs");
+  options.value("--logits-out", "FILE", s->logits_out,
+                "writes a safetensors file: \"logits\", fp32 (positions, vocabulary); of an encoder all outputs");
   options.flag("--stats", s->stats, "a line on speed, to standard error");
   options.flag("--json", s->json, "one JSON object instead of the text");
   options.footer(fmt::format("Without -n: {} new tokens at most; with --chat as many as the context holds.", kDefaultTokens));

@@ -15,13 +15,13 @@ struct Pass {
 };
 
 constexpr Pass kPipeline[] = {
-    {"canonicalize", canonicalize},     // one spelling for each idea, equal nodes once, constant expressions first
-    {"fuse-gated-mlp", fuse_gated_mlp},  // act(x Wg) * (x Wu)
-    {"merge-linears", merge_linears},    // q, k, v: parallel linears of one input
-    {"fuse-linear", fuse_linear},        // what stands before and after a linear: norm, bias, activation, residual
-    {"use-kv-cache", use_kv_cache},      // causal attention over a paged cache
-    {"fuse-qkv-post", fuse_qkv_post},    // head norms, rope and the cache write
-    {"fuse-add-norm", fuse_add_norm},    // residual sums whose norm no linear took in
+    {"canonicalize", canonicalize},            // one spelling for each idea, equal nodes once, constant expressions first
+    {"fuse-gated-mlp", fuse_gated_mlp},        // act(x Wg) * (x Wu)
+    {"merge-linears", merge_linears},          // q, k, v: parallel linears of one input
+    {"fuse-linear", fuse_linear},              // what stands before and after a linear: norm, bias, activation, residual
+    {"use-kv-cache", use_kv_cache},            // causal attention over a paged cache
+    {"fuse-qkv-post", fuse_qkv_post},          // head norms, rope and the cache write
+    {"fuse-add-norm", fuse_add_norm},          // residual sums whose norm no linear took in
     {"select-rows-early", select_rows_early},  // the last layer's, of which only some are wanted
     {"remove-dead", remove_dead},
 };

@@ -38,8 +38,8 @@ TEST(Dim, PrintsAndParsesBackUnchanged) {
 
 TEST(Dim, SizesBeyond64BitsAreErrors) {
   const Dim t = Dim::symbol("tokens");
-  for (const char* text : {"9223372036854775807+1", "-9223372036854775807-2", "4294967296*4294967296", "4294967296*t*4294967296",
-                           "t*9223372036854775807+t"})
+  for (const char* text :
+       {"9223372036854775807+1", "-9223372036854775807-2", "4294967296*4294967296", "4294967296*t*4294967296", "t*9223372036854775807+t"})
     EXPECT_THROW(Dim::parse(text), Error) << text;
   EXPECT_EQ(Dim::parse("9223372036854775806+1"), Dim(INT64_MAX));
   EXPECT_THROW((t * (int64_t{1} << 32)).evaluate({{"tokens", int64_t{1} << 32}}), Error);
@@ -102,12 +102,14 @@ TEST(Json, IntegersThatDoNotFitAreErrors) {
 }
 
 TEST(Json, TreesBuiltInOrderEqualTheLibrarysOwn) {
-  for (const char* text : {"{}", "[]", "3", "\"x\"", "[1, -2, 3.5, null, true, \"\\u00e9\", [], {}, [[{\"a\": [1]}]]]", "{\"b\": {\"z\": 1, \"a\": [2, {\"c\": 3}]}, \"a\": 18446744073709551615}",
-                           "{\"a\": 1, \"b\": 2, \"a\": [3]}"}) {
+  for (const char* text :
+       {"{}", "[]", "3", "\"x\"", "[1, -2, 3.5, null, true, \"\\u00e9\", [], {}, [[{\"a\": [1]}]]]",
+        "{\"b\": {\"z\": 1, \"a\": [2, {\"c\": 3}]}, \"a\": 18446744073709551615}", "{\"a\": 1, \"b\": 2, \"a\": [3]}"}) {
     EXPECT_EQ(parse_ordered_json(text, "x"), OrderedJson::parse(text)) << text;
     EXPECT_EQ(parse_ordered_json(text, "x").dump(), OrderedJson::parse(text).dump()) << text;
   }
-  EXPECT_EQ(parse_json_with_unique_keys("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}", "x"), Json::parse("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}"));
+  EXPECT_EQ(parse_json_with_unique_keys("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}", "x"),
+            Json::parse("{\"b\": {\"a\": 1}, \"a\": [{\"a\": 2}]}"));
   EXPECT_THROW(parse_json_with_unique_keys("[{\"a\": 1, \"b\": {}, \"a\": 2}]", "x"), Error);
   for (const char* bad : {"", "{", "[1,]", "{\"a\"}", "{} {}", "\"\xff\"", "1e999"}) {
     EXPECT_THROW(parse_ordered_json(bad, "x"), Error) << bad;
@@ -139,7 +141,9 @@ TEST(Error, WhatLeavesWithoutAPathGetsOne) {
 
 TEST(Log, TextFromFilesDoesNotSteerTheTerminal) {
   testing::internal::CaptureStderr();
-  log_line(LogLevel::kError, "a\x1b[31mb\r\xc2\x9b" "c\n  \u00e9");
+  log_line(LogLevel::kError,
+           "a\x1b[31mb\r\xc2\x9b"
+           "c\n  \u00e9");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "headrace: error: a\\x1b[31mb\\x0d\\xc2\\x9bc\n  \u00e9\n");
 }
 
@@ -147,7 +151,9 @@ TEST(Log, TextFromFilesDoesNotSteerTheTerminal) {
 
 class Files : public testing::Test {
  protected:
-  Files() : folder_(std::filesystem::temp_directory_path() / fmt::format("headrace-core-{}", ::getpid())) { std::filesystem::create_directories(folder_); }
+  Files() : folder_(std::filesystem::temp_directory_path() / fmt::format("headrace-core-{}", ::getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
   ~Files() override { std::filesystem::remove_all(folder_); }
   std::string path(const char* name) const { return (folder_ / name).string(); }
   std::string text(const char* name) const {

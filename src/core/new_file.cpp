@@ -33,7 +33,8 @@ std::string follow_links(const std::string& path) {
 void check_replaceable(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
-  invalid("{}: cannot be created: it is {}; name a file", path, S_ISDIR(status.st_mode) ? "a folder" : "no regular file, and would be lost");
+  invalid("{}: cannot be created: it is {}; name a file", path,
+          S_ISDIR(status.st_mode) ? "a folder" : "no regular file, and would be lost");
 }
 
 }  // namespace

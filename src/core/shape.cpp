@@ -81,7 +81,9 @@ std::optional<Dim> Dim::divided_by(const Dim& divisor) const {
   const auto& [by, coefficient] = *divisor.terms_.begin();
   Dim quotient;
   for (const auto& [monomial, x] : terms_) {
-    if ((coefficient == -1 && x == INT64_MIN) || x % coefficient != 0 || !std::includes(monomial.begin(), monomial.end(), by.begin(), by.end())) return std::nullopt;
+    if ((coefficient == -1 && x == INT64_MIN) || x % coefficient != 0 ||
+        !std::includes(monomial.begin(), monomial.end(), by.begin(), by.end()))
+      return std::nullopt;
     Monomial rest;
     std::set_difference(monomial.begin(), monomial.end(), by.begin(), by.end(), std::back_inserter(rest));
     quotient.terms_[rest] = x / coefficient;

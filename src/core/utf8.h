@@ -11,7 +11,7 @@ struct Utf8 {
   uint32_t codepoint;  // U+FFFD when invalid
   int length;          // bytes to step over, at least 1; of an invalid sequence its maximal valid prefix (Unicode's practice for U+FFFD)
   bool valid;
-  bool truncated;      // invalid only because the text ends inside it
+  bool truncated;  // invalid only because the text ends inside it
 };
 
 // Decodes the character at text[at]; at < text.size().

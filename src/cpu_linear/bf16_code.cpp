@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostRare = 2048;  // one exception in so many words is worth it: about what a panel has room for
 constexpr int kGroupWords = kRawGroupBytes / 2;
-constexpr int kNumIndexed = 8;       // values of the upper seven exponent bits that have an index
+constexpr int kNumIndexed = 8;  // values of the upper seven exponent bits that have an index
 
 int upper_exponent(uint16_t word) { return word >> 8 & 0x7f; }
 
@@ -27,9 +27,8 @@ Code best_code(const uint16_t* words, int64_t count) {
   for (int i = 0; i < 128; ++i) histogram[0][i] += histogram[1][i] + histogram[2][i] + histogram[3][i];
   std::array<uint8_t, 128> order;
   std::iota(order.begin(), order.end(), uint8_t{0});
-  std::partial_sort(order.begin(), order.begin() + kNumIndexed, order.end(), [&](uint8_t a, uint8_t b) {
-    return histogram[0][a] != histogram[0][b] ? histogram[0][a] > histogram[0][b] : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + kNumIndexed, order.end(),
+                    [&](uint8_t a, uint8_t b) { return histogram[0][a] != histogram[0][b] ? histogram[0][a] > histogram[0][b] : a < b; });
   Code code{.missed = count};
   code.index.fill(kNumIndexed);
   for (int i = 0; i < kNumIndexed; ++i) {
@@ -83,7 +82,8 @@ bool encode_bf16(const uint16_t* raw, int64_t k, std::byte* coded) {
 void decode_bf16(Bf16Decoder decode, const std::byte* coded, int64_t k, std::byte* raw) {
   const CodedBf16Header& header = *reinterpret_cast<const CodedBf16Header*>(coded);
   decode(coded + coded_groups_at(coded_groups(k)), header.high_bytes, coded_groups(k), raw);
-  for (const Bf16Exception* exception = exceptions_of(coded); exception->word != kNoException; ++exception) std::memcpy(raw + exception->word * 2, &exception->value, 2);
+  for (const Bf16Exception* exception = exceptions_of(coded); exception->word != kNoException; ++exception)
+    std::memcpy(raw + exception->word * 2, &exception->value, 2);
 }
 
 }  // namespace headrace

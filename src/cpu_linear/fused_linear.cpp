@@ -75,7 +75,8 @@ struct Tiles {
 class Call {
  public:
   Call(Team& team, const LinearSpec& spec, const LinearRows& rows, std::byte* workspace)
-      : team_(team), spec_(spec), rows_(rows), table_(kernel_table(spec.weights[0]->isa())), layout_(spec, rows.rows), tiles_(rows.rows, largest_tile()) {
+      : team_(team), spec_(spec), rows_(rows), table_(kernel_table(spec.weights[0]->isa())), layout_(spec, rows.rows),
+        tiles_(rows.rows, largest_tile()) {
     const bool is_private = rows.rows <= layout_.private_rows;
     std::byte* at = workspace + (is_private ? team.rank() * layout_.private_bytes : 0);
     for (int form = 0; form < 3; ++form) {
@@ -94,7 +95,8 @@ class Call {
 
   void run() {
     if (gated(spec_)) {
-      share_out(spec_.weights[0]->num_panels(), [&](int64_t item, int64_t tile_begin, int64_t tile_end) { gate_panels(item, tile_begin, tile_end); });
+      share_out(spec_.weights[0]->num_panels(),
+                [&](int64_t item, int64_t tile_begin, int64_t tile_end) { gate_panels(item, tile_begin, tile_end); });
       return;
     }
     int64_t items = 0;
@@ -148,7 +150,8 @@ class Call {
     const int64_t count = num_items * parts, fixed = team_.size() == 1 ? count : count * 3 / 4 / team_.size() * team_.size();
     const Team::Range share = team_.share(fixed);
     range(share.begin, share.end);
-    if (fixed < count) team_.for_each(count - fixed, grain(num_items), [&](int64_t begin, int64_t end) { range(fixed + begin, fixed + end); });
+    if (fixed < count)
+      team_.for_each(count - fixed, grain(num_items), [&](int64_t begin, int64_t end) { range(fixed + begin, fixed + end); });
   }
 
   int64_t grain(int64_t num_items) const {
@@ -204,7 +207,8 @@ class Call {
       const PackedMatrix& m = *panels.matrix[i];
       const int64_t next = panels.index[i] + (gated(spec_) ? 1 : panels.count), bytes = m.stored_panel_bytes();
       if (!m.is_coded() || next >= m.num_panels()) continue;
-      for (int64_t at = bytes * part / num_parts; at < bytes * (part + 1) / num_parts; at += 64) __builtin_prefetch(m.panel(next) + at, 0, 2);
+      for (int64_t at = bytes * part / num_parts; at < bytes * (part + 1) / num_parts; at += 64)
+        __builtin_prefetch(m.panel(next) + at, 0, 2);
     }
   }
 
@@ -236,12 +240,14 @@ class Call {
       const PanelFormat format = format_of(o.matrix->kind());
       const int form = int(format.activations);
       const std::byte* data[kMaxPanels] = {o.data, operands[kMaxPanels - 1].data};
-      const std::byte* x = activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
+      const std::byte* x =
+          activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
       const bool reads_memory = last && (o.is_coded || o.matrix->is_direct());
       function(data, x, divide_up(end - begin, format.block_k), reads_memory ? bytes_ahead(*o.matrix) : 0, sums + i * rows * kPanelRows);
     };
     const int kind = int(operands[0].matrix->kind());
-    if (count == 2 && pairs_pay(operands[0].matrix->kind()) && int(operands[1].matrix->kind()) == kind && operands[1].is_coded == operands[0].is_coded) {
+    if (count == 2 && pairs_pay(operands[0].matrix->kind()) && int(operands[1].matrix->kind()) == kind &&
+        operands[1].is_coded == operands[0].is_coded) {
       const TileFunction pair = operands[0].is_coded ? table_.coded_tile_pair[kind][rows] : table_.tile_pair[kind][rows];
       if (pair) return add(pair, 0);
     }
@@ -334,7 +340,8 @@ void verify(const LinearSpec& spec) {
     invalid("a linear of {} matrices has {} biases", spec.weights.size(), spec.biases.size());
   for (const PackedMatrix* m : spec.weights)
     if (m->k() != spec.k() || m->isa() != spec.weights[0]->isa())
-      invalid("a linear's matrices have k {} ({}) and {} ({}): wanted the same", spec.k(), name(spec.weights[0]->isa()), m->k(), name(m->isa()));
+      invalid("a linear's matrices have k {} ({}) and {} ({}): wanted the same", spec.k(), name(spec.weights[0]->isa()), m->k(),
+              name(m->isa()));
   if (spec.norm.kind != NormKind::kNone && !spec.norm.weight) invalid("a linear's norm has no weight");
 }
 

@@ -37,10 +37,10 @@ struct LinearSpec {
 
 // One call: rows of fp32. y may be the residual, but not x.
 struct LinearRows {
-  const float* x;                   // (rows, k)
-  int64_t x_stride;                 // elements between rows
+  const float* x;    // (rows, k)
+  int64_t x_stride;  // elements between rows
   int64_t rows;
-  float* y;                         // (rows, n)
+  float* y;  // (rows, n)
   int64_t y_stride;
   const float* residual = nullptr;  // (rows, n), added last
   int64_t residual_stride = 0;

@@ -142,8 +142,8 @@ TEST(FusedLinear, EveryTypeOnEveryInstructionSetMatchesTheReference) {
             const std::vector<float> y = product(pool, m, x, rows);
             for (size_t i = 0; i < y.size(); ++i)
               ASSERT_NEAR(y[i], r.y[i], bound(t, c.isa, c.arithmetic, r, i))
-                  << name(t) << " n " << n << " k " << k << " rows " << rows << " " << name(c.isa) << " exact " << (c.arithmetic == Arithmetic::kExact)
-                  << " at " << i;
+                  << name(t) << " n " << n << " k " << k << " rows " << rows << " " << name(c.isa) << " exact "
+                  << (c.arithmetic == Arithmetic::kExact) << " at " << i;
           }
         }
       }
@@ -165,7 +165,8 @@ TEST(FusedLinear, ARowDependsOnNeitherItsNeighboursNorTheThreads) {
           const std::vector<float> some(x.begin() + first * k, x.end());
           const std::vector<float> y = product(pool, m, some, rows);
           ASSERT_EQ(0, std::memcmp(y.data(), all.data() + first * n, y.size() * sizeof(float)))
-              << name(t) << " rows " << rows << " threads " << threads << " " << name(c.isa) << " exact " << (c.arithmetic == Arithmetic::kExact);
+              << name(t) << " rows " << rows << " threads " << threads << " " << name(c.isa) << " exact "
+              << (c.arithmetic == Arithmetic::kExact);
         }
       }
     }
@@ -178,7 +179,8 @@ TEST(FusedLinear, NormBiasActivationGateAndResidualMeanWhatTheySay) {
   ThreadPool pool(2);
   const HostTensor gate = random_matrix(DType::kF32, kN, kK, 1), up = random_matrix(DType::kBF16, kN, kK, 2);
   const std::vector<float> x = random_floats(kRows * kK, 2, 3), norm_weight = random_floats(kK, 1, 4), norm_bias = random_floats(kK, 1, 5);
-  const std::vector<float> gate_bias = random_floats(kN, 1, 6), up_bias = random_floats(kN, 1, 7), residual = random_floats(kRows * kN, 1, 8);
+  const std::vector<float> gate_bias = random_floats(kN, 1, 6), up_bias = random_floats(kN, 1, 7),
+                           residual = random_floats(kRows * kN, 1, 8);
   const auto act = [](double v, LinearActivation a) {
     switch (a) {
       case LinearActivation::kSilu: return v / (1 + std::exp(-v));
@@ -195,29 +197,36 @@ TEST(FusedLinear, NormBiasActivationGateAndResidualMeanWhatTheySay) {
       for (int64_t i = 0; i < kK; ++i) mean += norm == NormKind::kLayer ? double(x[size_t(r * kK + i)]) / kK : 0;
       for (int64_t i = 0; i < kK; ++i) squares += std::pow(x[size_t(r * kK + i)] - mean, 2) / kK;
       for (int64_t i = 0; i < kK; ++i)
-        normalized[size_t(r * kK + i)] =
-            float((x[size_t(r * kK + i)] - mean) / std::sqrt(squares + 0.25) * norm_weight[size_t(i)] + (norm == NormKind::kLayer ? norm_bias[size_t(i)] : 0));
+        normalized[size_t(r * kK + i)] = float((x[size_t(r * kK + i)] - mean) / std::sqrt(squares + 0.25) * norm_weight[size_t(i)] +
+                                               (norm == NormKind::kLayer ? norm_bias[size_t(i)] : 0));
     }
     const Reference a = reference(gate, normalized, kRows), b = reference(up, normalized, kRows);
     for (CpuIsa isa : runnable_cpu_isas()) {
       const PackedMatrix packed_gate = PackedMatrix::pack(gate, isa, Arithmetic::kExact, std::make_shared<HugePageArena>(), pool);
       const PackedMatrix packed_up = PackedMatrix::pack(up, isa, Arithmetic::kExact, std::make_shared<HugePageArena>(), pool);
       const LinearNorm linear_norm{norm, norm_weight.data(), norm == NormKind::kLayer ? norm_bias.data() : nullptr, 0.25f};
-      for (LinearActivation activation :
-           {LinearActivation::kNone, LinearActivation::kSilu, LinearActivation::kGeluTanh, LinearActivation::kGeluErf, LinearActivation::kRelu})
+      for (LinearActivation activation : {LinearActivation::kNone, LinearActivation::kSilu, LinearActivation::kGeluTanh,
+                                          LinearActivation::kGeluErf, LinearActivation::kRelu})
         for (int64_t rows : {1, 9}) {
           const LinearRows io{.x = x.data(), .x_stride = kK, .rows = rows, .residual = residual.data(), .residual_stride = kN};
           const std::vector<const PackedMatrix*> both = {&packed_gate, &packed_up};
-          const std::vector<float> gated = run(
-              pool, {.weights = both, .biases = {gate_bias.data(), up_bias.data()}, .combine = Combine::kGated, .activation = activation, .norm = linear_norm}, io);
+          const std::vector<float> gated = run(pool,
+                                               {.weights = both,
+                                                .biases = {gate_bias.data(), up_bias.data()},
+                                                .combine = Combine::kGated,
+                                                .activation = activation,
+                                                .norm = linear_norm},
+                                               io);
           const LinearRows wide{.x = x.data(), .x_stride = kK, .rows = rows};
-          const std::vector<float> merged = run(pool, {.weights = both, .biases = {nullptr, up_bias.data()}, .activation = activation, .norm = linear_norm}, wide);
+          const std::vector<float> merged =
+              run(pool, {.weights = both, .biases = {nullptr, up_bias.data()}, .activation = activation, .norm = linear_norm}, wide);
           for (int64_t r = 0; r < rows; ++r)
             for (int64_t c = 0; c < kN; ++c) {
               const size_t i = size_t(r * kN + c);
               const double g = a.y[i], u = b.y[i];
               const double wanted = act(g + gate_bias[size_t(c)], activation) * (u + up_bias[size_t(c)]) + residual[i];
-              ASSERT_NEAR(gated[i], wanted, 3e-5 * (1 + std::fabs(g)) * (1 + std::fabs(u))) << name(isa) << " activation " << int(activation);
+              ASSERT_NEAR(gated[i], wanted, 3e-5 * (1 + std::fabs(g)) * (1 + std::fabs(u)))
+                  << name(isa) << " activation " << int(activation);
               ASSERT_NEAR(merged[size_t(r * 2 * kN + c)], act(g, activation), 3e-5 * (1 + std::fabs(g)));
               ASSERT_NEAR(merged[size_t(r * 2 * kN + kN + c)], act(u + up_bias[size_t(c)], activation), 3e-5 * (1 + std::fabs(u)));
             }
@@ -268,14 +277,16 @@ TEST(FusedLinear, ARowThatIsNotFiniteShowsInItsOwnResultsOnly) {
 
 TEST(FusedLinear, NoRowsIsNoWork) {
   ThreadPool pool(2);
-  const PackedMatrix m = PackedMatrix::pack(random_matrix(DType::kF32, 3, 5, 1), best_cpu_isa(), Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
+  const PackedMatrix m =
+      PackedMatrix::pack(random_matrix(DType::kF32, 3, 5, 1), best_cpu_isa(), Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
   EXPECT_TRUE(product(pool, m, {}, 0).empty());
 }
 
 TEST(FusedLinear, SpecsThatCannotWorkAreErrors) {
   ThreadPool pool(1);
   const auto pack = [&](int64_t n, int64_t k) {
-    return PackedMatrix::pack(random_matrix(DType::kF32, n, k, 1), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool);
+    return PackedMatrix::pack(random_matrix(DType::kF32, n, k, 1), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(),
+                              pool);
   };
   const PackedMatrix a = pack(4, 8), other_k = pack(4, 9), other_n = pack(5, 8);
   const float bias[4] = {};
@@ -286,7 +297,9 @@ TEST(FusedLinear, SpecsThatCannotWorkAreErrors) {
   EXPECT_THROW(verify({.weights = {&a, &a}, .biases = {bias}}), Error);
   EXPECT_THROW(verify({.weights = {&a}, .norm = {.kind = NormKind::kRms}}), Error);
   EXPECT_NO_THROW(verify({.weights = {&a, &other_n}}));
-  EXPECT_THROW(PackedMatrix::pack(HostTensor(DType::kI32, {4, 4}), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool), Error);
+  EXPECT_THROW(
+      PackedMatrix::pack(HostTensor(DType::kI32, {4, 4}), CpuIsa::kBaseline, Arithmetic::kFast, std::make_shared<HugePageArena>(), pool),
+      Error);
 }
 
 }  // namespace

@@ -46,12 +46,12 @@ struct FinishArgs {
 };
 
 struct KernelTable {
-  int tile_rows[kNumPanelKinds];                             // the largest tile of a kind
-  TileFunction tile[kNumPanelKinds][kMaxTileRows + 1];       // by rows, from 1: one panel
-  TileFunction tile_pair[kNumPanelKinds][kMaxTileRows + 1];  // two panels at once; null where registers are too few
+  int tile_rows[kNumPanelKinds];                              // the largest tile of a kind
+  TileFunction tile[kNumPanelKinds][kMaxTileRows + 1];        // by rows, from 1: one panel
+  TileFunction tile_pair[kNumPanelKinds][kMaxTileRows + 1];   // two panels at once; null where registers are too few
   TileFunction coded_tile[kNumPanelKinds][kMaxTileRows + 1];  // of coded panels (bf16_code.h); null of kinds that have none
   TileFunction coded_tile_pair[kNumPanelKinds][kMaxTileRows + 1];
-  void (*prepare[3])(const PrepareArgs&);                    // by ActivationKind
+  void (*prepare[3])(const PrepareArgs&);  // by ActivationKind
   void (*finish)(const FinishArgs&);
   Bf16Decoder decode_bf16;
 };

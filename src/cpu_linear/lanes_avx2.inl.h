@@ -40,7 +40,9 @@ inline Lanes zero_lanes() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 inline Lanes add(Lanes x, Lanes y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
 inline Lanes mul(Lanes x, Lanes y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
 inline Lanes fma(Lanes x, Lanes y, Lanes z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
-inline Lanes fma_minus(Lanes x, Lanes y, Lanes z) { return {_mm256_fnmadd_ps(x.a, y.a, z.a), _mm256_fnmadd_ps(x.b, y.b, z.b)}; }  // z - x * y
+inline Lanes fma_minus(Lanes x, Lanes y, Lanes z) {
+  return {_mm256_fnmadd_ps(x.a, y.a, z.a), _mm256_fnmadd_ps(x.b, y.b, z.b)};
+}  // z - x * y
 
 inline Quads load_quads(const std::byte* p) { return {load_256(p), load_256(p + 32)}; }
 inline void store_quads(std::byte* p, Quads q) {
@@ -90,7 +92,9 @@ inline Sums no_sums() { return {_mm256_setzero_si256(), _mm256_setzero_si256()};
 inline Sums broadcast_sum(const std::byte* p) { return {broadcast_quad(p).a, broadcast_quad(p).b}; }
 inline Sums add(Sums x, Sums y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
 template <int n>
-inline Sums shift_left(Sums s) { return {_mm256_slli_epi32(s.a, n), _mm256_slli_epi32(s.b, n)}; }
+inline Sums shift_left(Sums s) {
+  return {_mm256_slli_epi32(s.a, n), _mm256_slli_epi32(s.b, n)};
+}
 inline Lanes to_lanes(Sums s) { return {_mm256_cvtepi32_ps(s.a), _mm256_cvtepi32_ps(s.b)}; }
 
 // Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. x: signed, not -128.

@@ -43,7 +43,9 @@ inline Quads broadcast_quad(const std::byte* p) {
 }
 inline Quads low_halves(Quads q) { return {_mm512_and_si512(q.v, _mm512_set1_epi8(15))}; }
 inline Quads high_halves(Quads q) { return {_mm512_and_si512(_mm512_srli_epi16(q.v, 4), _mm512_set1_epi8(15))}; }
-inline Quads look_up_iq4(Quads q) { return {_mm512_xor_si512(look_up(q, reinterpret_cast<const uint8_t*>(kIq4Values.data())).v, _mm512_set1_epi8(-128))}; }
+inline Quads look_up_iq4(Quads q) {
+  return {_mm512_xor_si512(look_up(q, reinterpret_cast<const uint8_t*>(kIq4Values.data())).v, _mm512_set1_epi8(-128))};
+}
 // Sets bit 4 of the bytes whose bit in the mask is set.
 inline Quads with_fifth_bits(Quads q, const std::byte* mask) {
   uint64_t bits;
@@ -61,17 +63,22 @@ inline Sums no_sums() { return {_mm512_setzero_si512()}; }
 inline Sums broadcast_sum(const std::byte* p) { return {broadcast_quad(p).v}; }
 inline Sums add(Sums a, Sums b) { return {_mm512_add_epi32(a.v, b.v)}; }
 template <int n>
-inline Sums shift_left(Sums s) { return {_mm512_slli_epi32(s.v, n)}; }
+inline Sums shift_left(Sums s) {
+  return {_mm512_slli_epi32(s.v, n)};
+}
 inline Lanes to_lanes(Sums s) { return {_mm512_cvtepi32_ps(s.v)}; }
 
-// Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned, below 1 << kBits; x: signed, not -128.
+// Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned, below 1 << kBits; x: signed, not
+// -128.
 inline constexpr bool kEightBitsAreSigned = false;
 inline Quads load_eight_bits(const std::byte* p) { return load_quads(p); }
 template <int kBits, int kQuads>
 struct IntegerDots {
   Sums sums;
   template <int q>
-  void add(Quads w, Quads x) { sums.v = _mm512_dpbusd_epi32(sums.v, w.v, x.v); }
+  void add(Quads w, Quads x) {
+    sums.v = _mm512_dpbusd_epi32(sums.v, w.v, x.v);
+  }
 };
 
 inline void store_i8(std::byte* p, F32 x) {

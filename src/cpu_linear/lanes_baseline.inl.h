@@ -1,5 +1,8 @@
 // A panel's 16 rows as lanes, in portable C++. Included inside a namespace, after simd_baseline.inl.h.
 
+// A table of operations, one a line.
+// clang-format off
+
 struct Lanes {
   float v[16];
 };

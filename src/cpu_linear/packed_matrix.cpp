@@ -15,8 +15,7 @@ PanelKind panel_kind(DType dtype, CpuIsa isa, Arithmetic arithmetic) {
   switch (dtype) {
     case DType::kF32: return PanelKind::kF32;
     case DType::kF16: return PanelKind::kF16;
-    case DType::kBF16:
-      return arithmetic == Arithmetic::kFast && isa == CpuIsa::kAvx512Bf16 ? PanelKind::kBF16Dot : PanelKind::kBF16;
+    case DType::kBF16: return arithmetic == Arithmetic::kFast && isa == CpuIsa::kAvx512Bf16 ? PanelKind::kBF16Dot : PanelKind::kBF16;
     default: {
       const PanelKind kind = integer_panel_kind(dtype);
       return arithmetic == Arithmetic::kExact ? PanelKind::kF32 : kind;
@@ -28,7 +27,8 @@ PanelKind panel_kind(DType dtype, CpuIsa isa, Arithmetic arithmetic) {
 template <typename Element>
 void pack_elements(const std::byte* const* rows, int num_rows, int64_t count, std::byte* panel) {
   for (int64_t i = 0; i < count; ++i)
-    for (int r = 0; r < num_rows; ++r) std::memcpy(panel + (i * kPanelRows + r) * sizeof(Element), rows[r] + i * sizeof(Element), sizeof(Element));
+    for (int r = 0; r < num_rows; ++r)
+      std::memcpy(panel + (i * kPanelRows + r) * sizeof(Element), rows[r] + i * sizeof(Element), sizeof(Element));
 }
 
 // One row's 32 elements into lane `row` of a block.
@@ -62,7 +62,8 @@ void put_lane(const PanelFormat& format, const RowBlock& source, int row, uint8_
     for (int g = 0; g < format.groups; ++g, at += 32) std::memcpy(at + row * 2, &source.minimum[g], 2);
 }
 
-void pack_blocks(const PanelFormat& format, RowBlockReader read, const std::byte* const* rows, int num_rows, int64_t num_blocks, std::byte* panel) {
+void pack_blocks(const PanelFormat& format, RowBlockReader read, const std::byte* const* rows, int num_rows, int64_t num_blocks,
+                 std::byte* panel) {
   RowBlock block;
   for (int64_t b = 0; b < num_blocks; ++b)
     for (int r = 0; r < num_rows; ++r) {
@@ -76,14 +77,17 @@ bool sample_is_worth_coding(const Tensor& weight) {
   constexpr int64_t kSampledRows = 64;
   const int64_t n = weight.sizes[0], k = weight.sizes[1], rows = std::min(n, kSampledRows);
   std::vector<uint16_t> sample(size_t(rows * k));
-  for (int64_t i = 0; i < rows; ++i) std::memcpy(&sample[size_t(i * k)], weight.as<const std::byte>() + i * n / rows * k * 2, size_t(k) * 2);
+  for (int64_t i = 0; i < rows; ++i)
+    std::memcpy(&sample[size_t(i * k)], weight.as<const std::byte>() + i * n / rows * k * 2, size_t(k) * 2);
   return is_worth_coding(sample.data(), int64_t(sample.size()));
 }
 
 }  // namespace
 
-PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<HugePageArena> arena, ThreadPool& pool) {
-  if (weight.rank() != 2 || !weight.is_contiguous()) invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
+PackedMatrix PackedMatrix::pack(const Tensor& weight, CpuIsa isa, Arithmetic arithmetic, std::shared_ptr<HugePageArena> arena,
+                                ThreadPool& pool) {
+  if (weight.rank() != 2 || !weight.is_contiguous())
+    invalid("a matrix to pack has shape {}: wanted two axes, contiguous", weight.sizes.to_string());
   PackedMatrix m;
   m.n_ = weight.sizes[0];
   m.k_ = weight.sizes[1];
@@ -153,7 +157,8 @@ void PackedMatrix::widen(int64_t panel, int64_t begin, int64_t end, float* out) 
     const int64_t row = panel * kPanelRows + r;
     for (int64_t at = begin; at < end; at += kMaxBlock) {
       const int count = int(std::min<int64_t>(kMaxBlock, end - at));
-      if (row < n_) to_float(source_.dtype, source_.as<const std::byte>() + row * row_bytes + storage_bytes(source_.dtype, at), values, count);
+      if (row < n_)
+        to_float(source_.dtype, source_.as<const std::byte>() + row * row_bytes + storage_bytes(source_.dtype, at), values, count);
       for (int i = 0; i < count; ++i) out[(at - begin + i) * kPanelRows + r] = row < n_ ? values[i] : 0.0f;
     }
   }

@@ -30,8 +30,8 @@ class PackedMatrix {
 
   // Whether panels are stored in the form that kernels read, or in one that `expand` turns into it.
   bool is_direct() const { return !is_coded_ && !is_source(); }
-  bool is_coded() const { return is_coded_; }                 // bf16_code.h
-  bool is_source() const { return source_.data != nullptr; }  // expanding is slow
+  bool is_coded() const { return is_coded_; }                                                     // bf16_code.h
+  bool is_source() const { return source_.data != nullptr; }                                      // expanding is slow
   const std::byte* panel(int64_t index) const { return panels_ + index * stored_panel_bytes(); }  // unless is_source()
 
   // k [begin, end) of a panel in the form of kind(). begin: a multiple of 256; of a coded matrix, [0, k).
@@ -47,7 +47,7 @@ class PackedMatrix {
   std::byte* panels_ = nullptr;
   std::shared_ptr<HugePageArena> arena_;
   bool is_coded_ = false;
-  Tensor source_;          // unless there are panels
+  Tensor source_;  // unless there are panels
 };
 
 }  // namespace headrace

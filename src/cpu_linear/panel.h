@@ -20,13 +20,19 @@
 namespace headrace {
 
 enum class PanelKind : uint8_t {
-  kF32, kF16, kBF16,
-  kBF16Dot,                              // kBF16's bytes, multiplied with activations rounded to bfloat16
-  kQ8,                                   // Q8_0
-  kQ4, kQ4Affine, kQ4Table,              // Q4_0; Q4_1 Q4_K; IQ4_NL
-  kQ5, kQ5Affine,                        // Q5_0; Q5_1 Q5_K
-  kQ6Group16,                            // Q6_K
-  kQ4Group16, kQ4AffineGroup16,          // Q3_K; Q2_K
+  kF32,
+  kF16,
+  kBF16,
+  kBF16Dot,  // kBF16's bytes, multiplied with activations rounded to bfloat16
+  kQ8,       // Q8_0
+  kQ4,
+  kQ4Affine,
+  kQ4Table,  // Q4_0; Q4_1 Q4_K; IQ4_NL
+  kQ5,
+  kQ5Affine,   // Q5_0; Q5_1 Q5_K
+  kQ6Group16,  // Q6_K
+  kQ4Group16,
+  kQ4AffineGroup16,  // Q3_K; Q2_K
 };
 inline constexpr int kNumPanelKinds = 13;
 inline constexpr int kPanelRows = 16;

@@ -1,6 +1,9 @@
 // The inner kernels: a tile of kRows rows of activations times kPanels panels, sums in registers from the first k to the last.
 // Included inside a namespace, after lanes_ISA.inl.h. Layouts: panel.h.
 
+// Lambdas with attributes are not understood.
+// clang-format off
+
 template <int kRows, int kPanels>
 struct Tile {
   Lanes sum[kPanels][kRows];

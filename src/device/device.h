@@ -44,7 +44,8 @@ class Buffer {
   ~Buffer() {
     if (data_) release_(data_, size_);
   }
-  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), release_(other.release_) {}
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), release_(other.release_) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_), std::swap(size_, other.size_), std::swap(release_, other.release_);
     return *this;

@@ -42,14 +42,13 @@ StoredType stored_type(const Json& json, const std::string& where) {
 }
 
 // Block types have no name in safetensors: their bytes are stored, and the type is in the engine's JSON.
-Tensor as_stored(const Tensor& t) {
-  return is_block(t.dtype) ? Tensor::contiguous(t.data, DType::kU8, {t.bytes()}) : t;
-}
+Tensor as_stored(const Tensor& t) { return is_block(t.dtype) ? Tensor::contiguous(t.data, DType::kU8, {t.bytes()}) : t; }
 
 // Weights that are in the engine itself.
 class EmbeddedWeights : public WeightSource {
  public:
-  EmbeddedWeights(std::shared_ptr<const SafetensorsFile> file, std::map<std::string, StoredType> types) : file_(std::move(file)), types_(std::move(types)) {}
+  EmbeddedWeights(std::shared_ptr<const SafetensorsFile> file, std::map<std::string, StoredType> types)
+      : file_(std::move(file)), types_(std::move(types)) {}
   std::string describe() const override { return file_->where(); }
   std::vector<std::string> names() const override {
     std::vector<std::string> names;
@@ -88,7 +87,8 @@ std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const Sa
     const SafetensorsTensor* tensor = file->find(name);
     if (!tensor) invalid("{}: missing from the file", where);
     const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
-    if (int64_t(tensor->data.size()) != shape.bytes()) invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
+    if (int64_t(tensor->data.size()) != shape.bytes())
+      invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
     if (!is_aligned(tensor->data.data(), type.dtype))
       invalid("{}: is at byte {}, where no {} can be read in place; build the engine again", where, file->offset_of(*tensor),
               headrace::name(type.dtype));
@@ -105,7 +105,8 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
     std::string found = written;
     if (!is_there(found)) found = (fs::path(engine_path).parent_path() / fs::path(written).filename()).string();
     if (!is_there(found))
-      fail(ErrorCode::kNotFound, "{}: '{}' is gone, and it is not beside the engine either; put it back or build the engine again", where, printable(written, 200));
+      fail(ErrorCode::kNotFound, "{}: '{}' is gone, and it is not beside the engine either; put it back or build the engine again", where,
+           printable(written, 200));
     if (!fingerprint.is_string() || file_fingerprint(found) != fingerprint.get<std::string>())
       invalid("{}: '{}' is not the file that the engine was built from; build the engine again", where, printable(found, 200));
     paths[written] = found;
@@ -131,7 +132,8 @@ constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
   const std::vector<std::string> parameters = parameters_of(engine.program);
-  if (mode != WeightsMode::kNone && !engine.weights && !parameters.empty()) invalid("{}: the engine has no weights to write", engine.origin);
+  if (mode != WeightsMode::kNone && !engine.weights && !parameters.empty())
+    invalid("{}: the engine has no weights to write", engine.origin);
   Json weights = Json::object(), files = Json::object();
   std::vector<SafetensorsWriter::Item> items;
   for (const std::string& name : mode == WeightsMode::kNone ? std::vector<std::string>() : parameters) {
@@ -149,13 +151,23 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
     if (!files.contains(file)) files[file] = file_fingerprint(file);
     weights[name].update({{"file", file}, {"offset", range->offset}, {"bytes", range->bytes}});
   }
-  for (const auto& [name, asset] : engine.text) items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(asset.bytes.size())}});
+  for (const auto& [name, asset] : engine.text)
+    items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(asset.bytes.size())}});
 
-  const Json description = {{"kind", engine.kind}, {"vocab_size", engine.vocab_size}, {"max_positions", engine.max_positions},
-                            {"exact", engine.exact}, {"config", engine.config}, {"generation", engine.generation}, {"pooling", engine.pooling},
-                            {"weights_mode", kModeNames[int(mode)]}, {"weights", std::move(weights)}, {"files", std::move(files)}};
+  const Json description = {{"kind", engine.kind},
+                            {"vocab_size", engine.vocab_size},
+                            {"max_positions", engine.max_positions},
+                            {"exact", engine.exact},
+                            {"config", engine.config},
+                            {"generation", engine.generation},
+                            {"pooling", engine.pooling},
+                            {"weights_mode", kModeNames[int(mode)]},
+                            {"weights", std::move(weights)},
+                            {"files", std::move(files)}};
   SafetensorsWriter writer(path, items,
-                           {{kFormatKey, std::to_string(kFormat)}, {"headrace.version", kVersion}, {"engine", description.dump()},
+                           {{kFormatKey, std::to_string(kFormat)},
+                            {"headrace.version", kVersion},
+                            {"engine", description.dump()},
                             {"program", engine.program.to_text()}});
   if (mode == WeightsMode::kEmbed)
     for (const std::string& name : parameters) {
@@ -163,7 +175,8 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
       engine.weights->release(name);
     }
   for (const auto& [name, asset] : engine.text)
-    writer.write(std::string(kTextPrefix) + name, Tensor::contiguous(static_cast<const void*>(asset.bytes.data()), DType::kU8, {int64_t(asset.bytes.size())}));
+    writer.write(std::string(kTextPrefix) + name,
+                 Tensor::contiguous(static_cast<const void*>(asset.bytes.data()), DType::kU8, {int64_t(asset.bytes.size())}));
   writer.commit();
 }
 
@@ -171,7 +184,8 @@ bool is_engine_file(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored) || path.ends_with(".gguf") || path.ends_with(".json")) return false;
   try {
-    // By its beginning or the key alone: what is cut short or damaged elsewhere is an engine still, and read_engine says what is wrong with it.
+    // By its beginning or the key alone: what is cut short or damaged elsewhere is an engine still, and read_engine says what is wrong with
+    // it.
     const auto file = MappedFile::open(path);
     const std::string_view text = file->text();
     uint64_t header_bytes = 0;
@@ -194,8 +208,8 @@ void check_states(const Graph& program, const std::string& where) {
       return shape[axis].is_constant() && shape[axis].value() >= least && shape[axis].value() <= most;
     };
     if (shape.rank() != 5 || !known(1, 2, 2) || !known(2, 1, 1 << 16) || !known(4, 1, 1 << 16) || !is_float(kv.dtype()))
-      invalid("{}: state '{}' is {}{}, wanted floats (num_blocks, 2, kv_heads, block_tokens, head_dim)", where, printable(kv.name()), name(kv.dtype()),
-              shape.to_string());
+      invalid("{}: state '{}' is {}{}, wanted floats (num_blocks, 2, kv_heads, block_tokens, head_dim)", where, printable(kv.name()),
+              name(kv.dtype()), shape.to_string());
   }
 }
 
@@ -209,19 +223,22 @@ Engine read_program(const std::string& path) {
   int64_t format = 0;
   detail::from_text(entry(kFormatKey), format);
   if (format < 1 || format > kFormat)
-    fail(ErrorCode::kUnsupported, "{}: engine format {} (written by Headrace {}); this is Headrace {}, which reads up to format {}", path, format,
-         file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", kVersion, kFormat);
+    fail(ErrorCode::kUnsupported, "{}: engine format {} (written by Headrace {}); this is Headrace {}, which reads up to format {}", path,
+         format, file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", kVersion, kFormat);
   const Json json = parse_json(entry("engine"), path + ": engine");
   const std::string where = path + ": engine";
   Engine engine{.origin = path, .program = Graph::parse(entry("program"), builtin_ops())};
   engine.kind = require<std::string>(json, "kind", where);
-  if (engine.kind != "decoder" && engine.kind != "encoder") invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
+  if (engine.kind != "decoder" && engine.kind != "encoder")
+    invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
   check_states(engine.program, where);
   engine.vocab_size = require<int64_t>(json, "vocab_size", where);
   engine.max_positions = require<int64_t>(json, "max_positions", where);
-  if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1 || engine.max_positions > INT32_MAX) invalid("{}: impossible vocabulary or context size", where);
+  if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1 || engine.max_positions > INT32_MAX)
+    invalid("{}: impossible vocabulary or context size", where);
   engine.exact = require<bool>(json, "exact", where);
-  engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()), engine.pooling = json.value("pooling", Json());
+  engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()),
+  engine.pooling = json.value("pooling", Json());
   for (const SafetensorsTensor& t : file->tensors())
     if (t.name.starts_with(kTextPrefix))
       engine.text[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};

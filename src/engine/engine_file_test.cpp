@@ -1,12 +1,11 @@
 #include "engine/engine_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
 
 #include "engine/linked_weights.h"
 #include "ops/ops.h"
@@ -21,15 +20,19 @@ namespace fs = std::filesystem;
 
 class EngineFile : public ::testing::Test {
  protected:
-  EngineFile() : folder_(fs::path(testing::TempDir()) / ("engine_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name())) {
+  EngineFile()
+      : folder_(fs::path(testing::TempDir()) /
+                ("engine_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name())) {
     fs::create_directories(folder_);
   }
   ~EngineFile() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   Engine make_engine(std::shared_ptr<const WeightSource> weights) const {
-    Engine engine{.origin = "test", .program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : q8_0[4, 32]\n param %b : f32[4]\n"
-                                                            " %y = linear(%x, %w, %b)\n return %y as \"logits\"\n}", builtin_ops())};
+    Engine engine{.origin = "test",
+                  .program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : q8_0[4, 32]\n param %b : f32[4]\n"
+                                          " %y = linear(%x, %w, %b)\n return %y as \"logits\"\n}",
+                                          builtin_ops())};
     engine.kind = "decoder", engine.vocab_size = 4, engine.max_positions = 128;
     engine.config = {{"model_type", "test"}};
     auto owner = std::make_shared<std::string>("{\"hello\": 1}");
@@ -84,7 +87,8 @@ TEST_F(EngineFile, LinkedWeightsAreReadInPlaceAndAChangedFileIsNoticed) {
   for (int i = 0; i < 128; ++i) w.as<float>()[i] = float(i);
   write_safetensors(path("model.safetensors"), {{"w", w.view()}, {"b", b.view()}});
   Engine engine = make_engine(folder_weights(folder_.string()));
-  engine.program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : f32[4, 32]\n %y = linear(%x, %w)\n return %y\n}", builtin_ops());
+  engine.program =
+      Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : f32[4, 32]\n %y = linear(%x, %w)\n return %y\n}", builtin_ops());
   write_engine(engine, path("a.engine"), WeightsMode::kLink);
   EXPECT_EQ(bytes_of(read_engine(path("a.engine")).weights->read("w")), bytes_of(w.view()));
   fs::create_directories(folder_ / "moved");
@@ -99,7 +103,8 @@ TEST_F(EngineFile, LinkedWeightsAreReadInPlaceAndAChangedFileIsNoticed) {
 }
 
 TEST_F(EngineFile, WeightsFromMemoryCannotBeLinkedAndNothingIsLeftBehind) {
-  EXPECT_NE(error_of([&] { write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kLink); }).find("cannot be linked"), std::string::npos);
+  EXPECT_NE(error_of([&] { write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kLink); }).find("cannot be linked"),
+            std::string::npos);
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
@@ -148,7 +153,8 @@ TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
 }
 
 TEST_F(EngineFile, StatesOfAnotherShapeThanTheCachesAreRefused) {
-  for (const char* type : {"f32[4]", "f32[]", "f32[b, 2, 1, t, h]", "f32[b, 2, 9223372036854775807, t, 8]", "f32[b, 3, 1, t, 8]", "i32[b, 2, 1, t, 8]", "f32[b, 2, 1, t, 0]"}) {
+  for (const char* type : {"f32[4]", "f32[]", "f32[b, 2, 1, t, h]", "f32[b, 2, 9223372036854775807, t, 8]", "f32[b, 3, 1, t, 8]",
+                           "i32[b, 2, 1, t, 8]", "f32[b, 2, 1, t, 0]"}) {
     Engine engine = make_engine(weights());
     engine.program = Graph::parse(fmt::format("graph g {{\n input %x : f32[n]\n state %kv : {}\n return %x\n}}", type), builtin_ops());
     write_engine(engine, path("a.engine"), WeightsMode::kNone);
@@ -163,7 +169,8 @@ TEST_F(EngineFile, EveryErrorNamesTheFile) {
     write_safetensors(path("a.engine"), {}, {{"headrace.format", format}, {"engine", engine}, {"program", program}});
     return error_of([&] { read_engine(path("a.engine")); });
   };
-  for (const std::string& error : {error_with("x", "{}", "graph g {\n}"), error_with("1", "{", "graph g {\n}"), error_with("1", "{}", "graf")})
+  for (const std::string& error :
+       {error_with("x", "{}", "graph g {\n}"), error_with("1", "{", "graph g {\n}"), error_with("1", "{}", "graf")})
     EXPECT_EQ(error.find(path("a.engine")), 0u) << error;
 }
 

@@ -268,7 +268,8 @@ void Graph::drop_value(Value value) {
 
 void Graph::erase(Node& node) {
   for (const Value& out : node.outputs_)
-    if (!out.users().empty() || out.is_output()) fail(ErrorCode::kInternal, "{}: its result '{}' is still in use", node.op().name, out.name());
+    if (!out.users().empty() || out.is_output())
+      fail(ErrorCode::kInternal, "{}: its result '{}' is still in use", node.op().name, out.name());
   for (const Value& in : node.inputs_) drop_user(in, &node);
   for (const Value& out : node.outputs_) drop_value(out);
   if (insertion_point_ == &node) insertion_point_ = nullptr;
@@ -281,8 +282,8 @@ int Graph::remove_dead() {
   int removed = 0;
   for (auto it = nodes_.end(); it != nodes_.begin();) {  // backwards, so that users go before producers
     Node& node = **--it;
-    const bool live = node.op().writes_state ||
-                      std::any_of(node.outputs_.begin(), node.outputs_.end(), [&](Value v) { return !v.users().empty() || wanted.count(v); });
+    const bool live = node.op().writes_state || std::any_of(node.outputs_.begin(), node.outputs_.end(),
+                                                            [&](Value v) { return !v.users().empty() || wanted.count(v); });
     if (live) continue;
     ++it;  // erase invalidates the node's own position only
     erase(node);
@@ -321,7 +322,8 @@ void Graph::verify() const {
     }
     const std::vector<TensorType> inputs = types_of(node->inputs_);
     const std::vector<TensorType> types = node->op_->infer({*node->op_, node->attributes_, inputs});
-    if (types != types_of(node->outputs_)) broken(fmt::format("the types of {}'s results do not follow from its operands", node->op().name));
+    if (types != types_of(node->outputs_))
+      broken(fmt::format("the types of {}'s results do not follow from its operands", node->op().name));
     for (const Value& out : node->outputs_) {
       if (out.is_known_at_load() != follows_at_load(*node))
         broken(fmt::format("whether '{}' is known at load does not follow from its operands", out.name()));

@@ -22,8 +22,14 @@ std::shared_ptr<const OpRegistry> test_ops() {
   const auto nothing = [](const OpCall&, std::span<const Tensor>, std::span<const Tensor>) {};
   ops->add({.name = "sum", .min_inputs = 1, .max_inputs = 2, .infer = same, .reference = nothing});
   ops->add({.name = "scale", .attributes = &attribute_type<Scale>(), .min_inputs = 1, .max_inputs = 1, .infer = same});
-  ops->add({.name = "two", .min_inputs = 1, .max_inputs = 1, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0), c.input(0)}; }});
-  ops->add({.name = "write", .min_inputs = 2, .max_inputs = 2, .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0)}; }, .writes_state = true});
+  ops->add({.name = "two", .min_inputs = 1, .max_inputs = 1, .infer = [](const OpCall& c) {
+              return std::vector<TensorType>{c.input(0), c.input(0)};
+            }});
+  ops->add({.name = "write",
+            .min_inputs = 2,
+            .max_inputs = 2,
+            .infer = [](const OpCall& c) { return std::vector<TensorType>{c.input(0)}; },
+            .writes_state = true});
   return ops;
 }
 
@@ -116,13 +122,25 @@ TEST(Graph, MistakesAreErrorsThatNameTheOpAndTheTypes) {
 }
 
 TEST(Graph, TheParserAnswersGarbageWithALineNumber) {
-  const char* cases[] = {
-      "", "graph", "graph g", "graph g {", "graph g { input %x }", "graph g { input %x : f99[1] }", "graph g { input %x : f32[1",
-      "graph g { %y = add(%x, %x) }", "graph g { input %x : f32[2]\n input %x : f32[2] }", "graph g { input %x : f32[2]\n %y = nope(%x) }",
-      "graph g { input %x : f32[2]\n %y = scale(%x) {by=abc} }", "graph g { input %x : f32[2]\n %y = scale(%x) {what=1} }",
-      "graph g { input %x : f32[2]\n %y, %z = scale(%x) }", "graph g { input %x : f32[2]\n %y = scale(%x) : f32[3] }",
-      "graph g { const %c : f32[3] = [1, 2] }", "graph g { const %c : f32[4611686018427387904, 8] = [] }", "graph g { } x",
-      "graph g { input %\"x : f32[1] }", "graph g { input %x : q8_0[3]\n const %c : q8_0[1] = [1] }"};
+  const char* cases[] = {"",
+                         "graph",
+                         "graph g",
+                         "graph g {",
+                         "graph g { input %x }",
+                         "graph g { input %x : f99[1] }",
+                         "graph g { input %x : f32[1",
+                         "graph g { %y = add(%x, %x) }",
+                         "graph g { input %x : f32[2]\n input %x : f32[2] }",
+                         "graph g { input %x : f32[2]\n %y = nope(%x) }",
+                         "graph g { input %x : f32[2]\n %y = scale(%x) {by=abc} }",
+                         "graph g { input %x : f32[2]\n %y = scale(%x) {what=1} }",
+                         "graph g { input %x : f32[2]\n %y, %z = scale(%x) }",
+                         "graph g { input %x : f32[2]\n %y = scale(%x) : f32[3] }",
+                         "graph g { const %c : f32[3] = [1, 2] }",
+                         "graph g { const %c : f32[4611686018427387904, 8] = [] }",
+                         "graph g { } x",
+                         "graph g { input %\"x : f32[1] }",
+                         "graph g { input %x : q8_0[3]\n const %c : q8_0[1] = [1] }"};
   for (const char* text : cases) {
     try {
       Graph::parse(text, test_ops());

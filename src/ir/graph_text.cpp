@@ -20,9 +20,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-'; }
 
-bool is_plain(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_word);
-}
+bool is_plain(std::string_view name) { return !name.empty() && std::all_of(name.begin(), name.end(), is_word); }
 
 std::string reference(const std::string& name) { return is_plain(name) ? "%" + name : "%" + detail::to_text(name); }
 
@@ -169,7 +167,9 @@ class Parser {
       expect("=");
       value = graph_.constant(take_constant(type), name);
     } else {
-      value = kind == Leaf::kInput ? graph_.input(name, type) : kind == Leaf::kState ? graph_.state(name, type) : graph_.parameter(name, type);
+      value = kind == Leaf::kInput   ? graph_.input(name, type)
+              : kind == Leaf::kState ? graph_.state(name, type)
+                                     : graph_.parameter(name, type);
     }
     define(name, value);
   }

@@ -121,7 +121,8 @@ Value repeat(Runtime& runtime, const Value& value, int64_t count) {
   const size_t times = count < 0 ? 0 : size_t(count);
   if (value.is_string()) return runtime.string(Text().repeat(times, text_of(value)).take(), is_markup(value));
   const auto& items = items_of(value);
-  if (!items.empty() && times > kMaxMemoryBytes / sizeof(Value) / items.size()) invalid("a list would use more than {} MiB", kMaxMemoryBytes >> 20);
+  if (!items.empty() && times > kMaxMemoryBytes / sizeof(Value) / items.size())
+    invalid("a list would use more than {} MiB", kMaxMemoryBytes >> 20);
   runtime.step(times * items.size());
   std::vector<Value> out;
   out.reserve(times * items.size());

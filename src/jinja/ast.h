@@ -10,6 +10,9 @@
 
 #include "jinja/operators.h"
 
+// A table of node types, one a line.
+// clang-format off
+
 namespace headrace::jinja::ast {
 
 inline constexpr int kMaxHeight = 200;

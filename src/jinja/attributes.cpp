@@ -28,10 +28,12 @@ bool contains_name(std::initializer_list<std::string_view> names, std::string_vi
 
 // What every Python object has.
 bool is_object_internal(std::string_view name) {
-  return contains_name({"__class__", "__delattr__", "__dir__", "__doc__", "__eq__", "__format__", "__ge__", "__getattribute__", "__getstate__",
-                        "__gt__", "__hash__", "__init__", "__init_subclass__", "__le__", "__lt__", "__ne__", "__new__", "__reduce__",
-                        "__reduce_ex__", "__repr__", "__setattr__", "__sizeof__", "__str__", "__subclasshook__"},
-                       name);
+  return contains_name(
+      {"__class__",        "__delattr__",  "__dir__",         "__doc__",    "__eq__",        "__format__",        "__ge__",
+       "__getattribute__", "__getstate__", "__gt__",          "__hash__",   "__init__",      "__init_subclass__", "__le__",
+       "__lt__",           "__ne__",       "__new__",         "__reduce__", "__reduce_ex__", "__repr__",          "__setattr__",
+       "__sizeof__",       "__str__",      "__subclasshook__"},
+      name);
 }
 
 bool changes_dict(std::string_view name) { return contains_name({"clear", "pop", "popitem", "setdefault", "update"}, name); }
@@ -89,7 +91,10 @@ std::optional<Value> python_item(Runtime& runtime, const Value& object, const Va
       if (!is_hashable(key)) return std::nullopt;
       if (const Value* value = object.as<DictObject>().find(runtime, key)) return *value;
       return std::nullopt;
-    case Kind::kString: case Kind::kList: case Kind::kTuple: case Kind::kRange:
+    case Kind::kString:
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kRange:
       if (key.is_integral()) return element(runtime, object, key.as_int());
       return std::nullopt;
     default: return std::nullopt;
@@ -104,11 +109,12 @@ std::optional<Value> python_attribute(Runtime& runtime, const Value& object, std
     case Kind::kUndefined:
       if (name.size() >= 4 && name.starts_with("__") && name.ends_with("__")) return std::nullopt;
       fail_undefined(object);
-    case Kind::kBool: case Kind::kInt: case Kind::kFloat: return number_attribute(runtime, object, name);
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kFloat: return number_attribute(runtime, object, name);
     case Kind::kString: return method(runtime, object, find_string_method(name));
     case Kind::kDict: return changes_dict(name) ? unsafe(runtime, object, name) : method(runtime, object, find_dict_method(name));
-    case Kind::kList:
-      return changes_list(name) ? unsafe(runtime, object, name) : method(runtime, object, find_sequence_method(name));
+    case Kind::kList: return changes_list(name) ? unsafe(runtime, object, name) : method(runtime, object, find_sequence_method(name));
     case Kind::kTuple:
       if (object.as<TupleObject>().is_group && name == "grouper") return items_of(object)[0];
       if (object.as<TupleObject>().is_group && name == "list") return items_of(object)[1];

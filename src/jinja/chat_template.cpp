@@ -45,17 +45,20 @@ ChatTemplate::ChatTemplate(std::string_view source, SpecialTokens special_tokens
   templates_.emplace_back("default", Template::parse(source, "chat template"));
 }
 
-ChatTemplate::ChatTemplate(const std::vector<NamedSource>& sources, SpecialTokens special_tokens) : special_tokens_(std::move(special_tokens)) {
+ChatTemplate::ChatTemplate(const std::vector<NamedSource>& sources, SpecialTokens special_tokens)
+    : special_tokens_(std::move(special_tokens)) {
   if (sources.empty()) invalid("the model has no chat template");
   for (const auto& [name, source] : sources)
-    templates_.emplace_back(name, Template::parse(source, sources.size() == 1 ? "chat template" : fmt::format("chat template '{}'", printable(name))));
+    templates_.emplace_back(
+        name, Template::parse(source, sources.size() == 1 ? "chat template" : fmt::format("chat template '{}'", printable(name))));
 }
 
 std::vector<ChatTemplate::NamedSource> ChatTemplate::sources_from_json(const Json& chat_template, std::string_view where) {
   if (chat_template.is_string()) return {{"default", chat_template.get<std::string>()}};
   if (!chat_template.is_array()) invalid("{}: chat_template is {}, wanted a string or an array", where, chat_template.type_name());
   std::vector<NamedSource> sources;
-  for (const Json& entry : chat_template) sources.emplace_back(require<std::string>(entry, "name", where), require<std::string>(entry, "template", where));
+  for (const Json& entry : chat_template)
+    sources.emplace_back(require<std::string>(entry, "name", where), require<std::string>(entry, "template", where));
   return sources;
 }
 
@@ -83,7 +86,8 @@ std::string ChatTemplate::render(const Conversation& conversation, const RenderO
   OrderedJson context = OrderedJson::object();
   for (const auto& [token, text] : special_tokens_) context[token] = text;
   if (conversation.variables) {
-    if (!conversation.variables->is_object()) invalid("chat template: the variables are {}, wanted an object", conversation.variables->type_name());
+    if (!conversation.variables->is_object())
+      invalid("chat template: the variables are {}, wanted an object", conversation.variables->type_name());
     for (const auto& [key, value] : conversation.variables->items()) context[key] = value;
   }
   OrderedJson messages = array_or_null(conversation.messages, "messages");

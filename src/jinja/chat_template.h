@@ -13,8 +13,9 @@ namespace headrace::jinja {
 
 // What is rendered. The pointers may be null (the template then sees None) and must outlive the call.
 struct Conversation {
-  const nlohmann::ordered_json* messages = nullptr;   // an array of objects; the content is a string or an array of parts, passed on as it is
-  const nlohmann::ordered_json* tools = nullptr;      // an array
+  const nlohmann::ordered_json* messages =
+      nullptr;                                    // an array of objects; the content is a string or an array of parts, passed on as it is
+  const nlohmann::ordered_json* tools = nullptr;  // an array
   const nlohmann::ordered_json* documents = nullptr;  // an array
   const nlohmann::ordered_json* variables = nullptr;  // an object: whatever else the template may ask for, stronger than special tokens
   bool add_generation_prompt = false;
@@ -24,7 +25,7 @@ struct Conversation {
 // Immutable; may be used by several threads at once.
 class ChatTemplate {
  public:
-  using NamedSource = std::pair<std::string, std::string>;  // name, template
+  using NamedSource = std::pair<std::string, std::string>;                 // name, template
   using SpecialTokens = std::vector<std::pair<std::string, std::string>>;  // "bos_token", its text
 
   // One template, or several by name ("default", "tool_use", "rag" ...). Throws TemplateError for one that cannot be parsed,

@@ -14,7 +14,8 @@ using testing::HasSubstr;
 
 OrderedJson json(std::string_view text) { return parse_ordered_json(text, "test"); }
 
-constexpr const char* kPlain = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+constexpr const char* kPlain =
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
 constexpr const char* kTrimming = "{% for m in messages %}[{{ m.role }}]{{ m.content | trim }}{{ eos_token }}{% endfor %}";
 
 std::string message_of(const std::function<void()>& act) {

@@ -93,12 +93,15 @@ bool equal(Runtime& runtime, const Value& left, const Value& right) {
   if (left.kind() != right.kind()) return false;
   const Runtime::Nested nested(runtime);
   switch (left.kind()) {
-    case Kind::kMissing: case Kind::kUndefined: case Kind::kNone: return true;
+    case Kind::kMissing:
+    case Kind::kUndefined:
+    case Kind::kNone: return true;
     case Kind::kString:
       if (text_of(left).size() != text_of(right).size()) return false;
       runtime.step_through(left);
       return text_of(left) == text_of(right);
-    case Kind::kList: case Kind::kTuple: return left.object() == right.object() || equal_sequences(runtime, items_of(left), items_of(right));
+    case Kind::kList:
+    case Kind::kTuple: return left.object() == right.object() || equal_sequences(runtime, items_of(left), items_of(right));
     case Kind::kDict: return left.object() == right.object() || equal_dicts(runtime, left.as<DictObject>(), right.as<DictObject>());
     case Kind::kRange: return equal_ranges(left.as<RangeObject>(), right.as<RangeObject>());
     default: return left.object() == right.object();
@@ -136,24 +139,27 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
 size_t hash(Runtime& runtime, const Value& value) {
   runtime.step();
   switch (value.kind()) {
-    case Kind::kBool: case Kind::kInt: return spread(value.as_int());
+    case Kind::kBool:
+    case Kind::kInt: return spread(value.as_int());
     case Kind::kFloat: {
       const double d = value.as_float();
       if (d == std::floor(d) && std::fabs(d) < 9e18) return spread(int64_t(d));
       return std::hash<double>()(d);
     }
-    case Kind::kString:
-      runtime.step_through(value);
-      return std::hash<std::string_view>()(text_of(value));
+    case Kind::kString: runtime.step_through(value); return std::hash<std::string_view>()(text_of(value));
     case Kind::kTuple: {
       const Runtime::Nested nested(runtime);
       size_t h = 0x345678;
       for (const Value& item : items_of(value)) h = (h ^ hash(runtime, item)) * 1000003;
       return h;
     }
-    case Kind::kList: case Kind::kDict: case Kind::kDictView: invalid("unhashable type: '{}'", type_name(value));
+    case Kind::kList:
+    case Kind::kDict:
+    case Kind::kDictView: invalid("unhashable type: '{}'", type_name(value));
     case Kind::kRange: return spread(value.as<RangeObject>().length);
-    case Kind::kUndefined: case Kind::kNone: case Kind::kMissing: return size_t(value.kind());
+    case Kind::kUndefined:
+    case Kind::kNone:
+    case Kind::kMissing: return size_t(value.kind());
     default: return std::hash<const void*>()(value.object());
   }
 }

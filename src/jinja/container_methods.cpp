@@ -64,8 +64,12 @@ Value copy_list(Runtime& runtime, const Value& self, const CallArguments& argume
 }
 
 constexpr NativeEntry kDictMethods[] = {
-    {"items", view<DictViewObject::kItems>}, {"keys", view<DictViewObject::kKeys>}, {"values", view<DictViewObject::kValues>},
-    {"get", get},                            {"copy", copy_dict},                   {"fromkeys", fromkeys},
+    {"items", view<DictViewObject::kItems>},
+    {"keys", view<DictViewObject::kKeys>},
+    {"values", view<DictViewObject::kValues>},
+    {"get", get},
+    {"copy", copy_dict},
+    {"fromkeys", fromkeys},
 };
 constexpr NativeEntry kSequenceMethods[] = {{"index", index}, {"count", count}, {"copy", copy_list}};
 

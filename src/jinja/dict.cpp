@@ -45,7 +45,9 @@ void DictObject::set(Runtime& runtime, const Value& key, Value value) {
   }
 }
 
-void DictObject::set(Runtime& runtime, std::string_view key, Value value) { set(runtime, runtime.string(std::string(key)), std::move(value)); }
+void DictObject::set(Runtime& runtime, std::string_view key, Value value) {
+  set(runtime, runtime.string(std::string(key)), std::move(value));
+}
 
 void DictObject::append(Runtime& runtime, size_t hash, const Value& key, Value value) {
   runtime.step();

@@ -86,7 +86,8 @@ struct Evaluator::ExpressionVisitor {
     return get_item(runtime(), object, value(e.key));
   }
   Value operator()(const Slice& e) const {
-    const Value object = value(e.object), start = value_or_missing(e.start), stop = value_or_missing(e.stop), step = value_or_missing(e.step);
+    const Value object = value(e.object), start = value_or_missing(e.start), stop = value_or_missing(e.stop),
+                step = value_or_missing(e.step);
     return slice(runtime(), object, start, stop, step);
   }
   Value operator()(const Call& e) const { return self.call_function(e, line, scope, nullptr); }

@@ -56,8 +56,8 @@ ExpressionPtr ExpressionParser::parse_compare() {
   int height = height_of(first);
   while (true) {
     std::optional<Comparison> op;
-    for (const Comparison symbolic : {Comparison::kEqual, Comparison::kNotEqual, Comparison::kLess, Comparison::kLessEqual, Comparison::kGreater,
-                                      Comparison::kGreaterEqual})
+    for (const Comparison symbolic : {Comparison::kEqual, Comparison::kNotEqual, Comparison::kLess, Comparison::kLessEqual,
+                                      Comparison::kGreater, Comparison::kGreaterEqual})
       if (stream_.at_symbol(symbol(symbolic))) op = symbolic;
     if (stream_.at_name("in")) op = Comparison::kIn;
     if (stream_.at_name("not") && stream_.at_name("in", 1)) op = Comparison::kNotIn, stream_.next();

@@ -147,7 +147,11 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
 
 std::string integer_digits(uint64_t magnitude, char type, bool is_alternate) {
   switch (type) {
-    case '\0': case 'd': case 'n': case 'i': case 'u': return std::to_string(magnitude);
+    case '\0':
+    case 'd':
+    case 'n':
+    case 'i':
+    case 'u': return std::to_string(magnitude);
     case 'x': return fmt::format("{}{:x}", is_alternate ? "0x" : "", magnitude);
     case 'X': return fmt::format("{}{:X}", is_alternate ? "0X" : "", magnitude);
     case 'o': return fmt::format("{}{:o}", is_alternate ? "0o" : "", magnitude);

@@ -60,7 +60,8 @@ class Cycler : public FunctionObject {
   std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
     if (name == "current") return items_[at_];
     static constexpr NativeEntry kNext{"next", [](Runtime&, const Value& self, const CallArguments&) { return self.as<Cycler>().next(); }};
-    static constexpr NativeEntry kReset{"reset", [](Runtime&, const Value& self, const CallArguments&) { return self.as<Cycler>().reset(); }};
+    static constexpr NativeEntry kReset{"reset",
+                                        [](Runtime&, const Value& self, const CallArguments&) { return self.as<Cycler>().reset(); }};
     const Value self(Kind::kFunction, Ref<Object>(this));
     if (name == "next") return runtime.bound_function(kNext, self);
     if (name == "reset") return runtime.bound_function(kReset, self);
@@ -123,7 +124,7 @@ Value strftime_now(Runtime& runtime, const Value&, const CallArguments& argument
 Value lipsum(Runtime&, const Value&, const CallArguments&) { invalid("lipsum() is not supported: it has random output"); }
 
 constexpr NativeEntry kGlobals[] = {
-    {"range", range},   {"dict", dict},     {"namespace", make_namespace},         {"cycler", cycler},
+    {"range", range},   {"dict", dict},     {"namespace", make_namespace},        {"cycler", cycler},
     {"joiner", joiner}, {"lipsum", lipsum}, {"raise_exception", raise_exception}, {"strftime_now", strftime_now},
 };
 

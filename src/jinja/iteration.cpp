@@ -63,10 +63,15 @@ Value slice_string(Runtime& runtime, const Value& value, const Cut& c) {
 
 bool truth(const Value& value) {
   switch (value.kind()) {
-    case Kind::kMissing: case Kind::kUndefined: case Kind::kNone: return false;
-    case Kind::kBool: case Kind::kInt: return value.as_int() != 0;
+    case Kind::kMissing:
+    case Kind::kUndefined:
+    case Kind::kNone: return false;
+    case Kind::kBool:
+    case Kind::kInt: return value.as_int() != 0;
     case Kind::kFloat: return value.as_float() != 0;
-    case Kind::kGenerator: case Kind::kNamespace: case Kind::kFunction: return true;
+    case Kind::kGenerator:
+    case Kind::kNamespace:
+    case Kind::kFunction: return true;
     case Kind::kString: return !text_of(value).empty();
     default: return length_of(value) != 0;
   }
@@ -74,7 +79,13 @@ bool truth(const Value& value) {
 
 bool has_length(const Value& value) {
   switch (value.kind()) {
-    case Kind::kUndefined: case Kind::kString: case Kind::kList: case Kind::kTuple: case Kind::kDict: case Kind::kDictView: case Kind::kRange:
+    case Kind::kUndefined:
+    case Kind::kString:
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kDict:
+    case Kind::kDictView:
+    case Kind::kRange:
     case Kind::kLoop: return true;
     default: return false;
   }
@@ -86,7 +97,8 @@ int64_t length_of(const Value& value) {
   switch (value.kind()) {
     case Kind::kUndefined: return 0;
     case Kind::kString: return length(value.as<StringObject>());
-    case Kind::kList: case Kind::kTuple: return int64_t(items_of(value).size());
+    case Kind::kList:
+    case Kind::kTuple: return int64_t(items_of(value).size());
     case Kind::kDict: return int64_t(value.as<DictObject>().items().size());
     case Kind::kDictView: return length_of(value.as<DictViewObject>().dict);
     case Kind::kRange: return value.as<RangeObject>().length;
@@ -109,7 +121,9 @@ Next iterate(Runtime& runtime, const Value& value) {
         rt->step();
         return true;
       };
-    case Kind::kList: case Kind::kTuple: case Kind::kRange:
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kRange:
       return [rt, value, length = length_of(value), at = int64_t{0}](Value& out) mutable {
         if (at >= length) return false;
         rt->step();

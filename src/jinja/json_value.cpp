@@ -25,7 +25,8 @@ class Writer {
       case Kind::kInt: return void(out_.add(fmt::format_int(value.as_int()).c_str()));
       case Kind::kFloat: return void(out_.add(number(value.as_float())));
       case Kind::kString: return write_string(text_of(value));
-      case Kind::kList: case Kind::kTuple: return write_list(items_of(value));
+      case Kind::kList:
+      case Kind::kTuple: return write_list(items_of(value));
       case Kind::kDict: return write_dict(value.as<DictObject>());
       default: invalid("tojson: object of type {} is not JSON serializable", type_name(value));
     }

@@ -90,7 +90,9 @@ class Lexer {
 
   void lex_text() {
     size_t tag = at_;
-    while ((tag = source_.find('{', tag)) != source_.npos && (tag + 1 >= source_.size() || std::string_view("%{#").find(source_[tag + 1]) == std::string_view::npos)) ++tag;
+    while ((tag = source_.find('{', tag)) != source_.npos &&
+           (tag + 1 >= source_.size() || std::string_view("%{#").find(source_[tag + 1]) == std::string_view::npos))
+      ++tag;
     if (tag == source_.npos) {
       push_text(rest(at_));
       return advance_to(source_.size());
@@ -163,8 +165,8 @@ class Lexer {
   }
 
   size_t skip_digits(size_t from, std::string_view allowed) const {
-    while (from < source_.size() && (allowed.find(source_[from]) != allowed.npos ||
-                                     (source_[from] == '_' && from + 1 < source_.size() && allowed.find(source_[from + 1]) != allowed.npos)))
+    while (from < source_.size() && (allowed.find(source_[from]) != allowed.npos || (source_[from] == '_' && from + 1 < source_.size() &&
+                                                                                     allowed.find(source_[from + 1]) != allowed.npos)))
       ++from;
     return from;
   }

@@ -10,7 +10,17 @@
 namespace headrace::jinja {
 
 enum class TokenKind : uint8_t {
-  kText, kExpressionBegin, kExpressionEnd, kTagBegin, kTagEnd, kName, kString, kInteger, kFloat, kSymbol, kEnd,
+  kText,
+  kExpressionBegin,
+  kExpressionEnd,
+  kTagBegin,
+  kTagEnd,
+  kName,
+  kString,
+  kInteger,
+  kFloat,
+  kSymbol,
+  kEnd,
 };
 
 struct Token {

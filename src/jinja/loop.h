@@ -33,7 +33,7 @@ class LoopObject : public Object {
   bool peek();
 
   Next next_;
-  Value sized_;        // what length() measures
+  Value sized_;  // what length() measures
   Value before_, current_, after_, last_changed_;
   int64_t index0_ = -1;
   int64_t length_ = -1;

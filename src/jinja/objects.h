@@ -38,9 +38,9 @@ struct UndefinedObject : Object {
 struct StringObject : Object {
   static constexpr Kind kKind = Kind::kString;
   StringObject(std::string text, bool is_markup) : text(std::move(text)), is_markup(is_markup) {}
-  const std::string text;         // valid UTF-8
-  const bool is_markup;           // made by `safe` or `escape`: what is added to it gets escaped
-  int64_t num_codepoints = -1;    // -1 until asked for: see length()
+  const std::string text;       // valid UTF-8
+  const bool is_markup;         // made by `safe` or `escape`: what is added to it gets escaped
+  int64_t num_codepoints = -1;  // -1 until asked for: see length()
 };
 
 struct ListObject : Object {
@@ -123,7 +123,8 @@ struct FunctionObject : Object {
 };
 
 struct NativeFunctionObject : FunctionObject {
-  NativeFunctionObject(std::string_view name, NativeFunction function, Value self) : name(name), function(function), self(std::move(self)) {}
+  NativeFunctionObject(std::string_view name, NativeFunction function, Value self)
+      : name(name), function(function), self(std::move(self)) {}
   void clear() override { self = Value(); }
   Value call(Runtime& runtime, CallArguments& arguments) override;
   std::string repr() const override { return "<built-in function " + std::string(name) + ">"; }

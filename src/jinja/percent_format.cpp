@@ -26,7 +26,8 @@ class PercentFormatter {
       at_ = percent + 1;
       if (percent < text_.size()) conversion();
     }
-    const bool is_mapping_like = !arguments_.is(Kind::kTuple) && !arguments_.is_string() && (has_length(arguments_) && !arguments_.is(Kind::kDictView));
+    const bool is_mapping_like =
+        !arguments_.is(Kind::kTuple) && !arguments_.is_string() && (has_length(arguments_) && !arguments_.is(Kind::kDictView));
     if (!is_mapping_like && !used_mapping_ && next_ < num_arguments()) invalid("not all arguments converted during string formatting");
     return out_.take();
   }
@@ -108,10 +109,22 @@ class PercentFormatter {
 
   void write(const Value& value, FormatSpec& spec, bool zero) {
     switch (spec.type) {
-      case 's': case 'r': case 'a': return write_text(spec.type == 's' ? to_text(runtime_, value) : repr(runtime_, value), value, spec);
+      case 's':
+      case 'r':
+      case 'a': return write_text(spec.type == 's' ? to_text(runtime_, value) : repr(runtime_, value), value, spec);
       case 'c': return write_text(character(value), value, spec);
-      case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': return write_integer(value, spec, zero);
-      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': return write_float(value, spec, zero);
+      case 'd':
+      case 'i':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o': return write_integer(value, spec, zero);
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G': return write_float(value, spec, zero);
       default: invalid("unsupported format character '{}'", printable(std::string_view(&spec.type, 1)));
     }
   }

@@ -40,7 +40,9 @@ class PrettyPrinter {
 
   std::vector<std::pair<Value, Value>> sorted_items(const DictObject& dict) {
     auto items = dict.items();
-    const auto comparable = [](const Value& a, const Value& b) { return (a.is_number() && b.is_number()) || (a.is_string() && b.is_string()); };
+    const auto comparable = [](const Value& a, const Value& b) {
+      return (a.is_number() && b.is_number()) || (a.is_string() && b.is_string());
+    };
     std::stable_sort(items.begin(), items.end(), [&](const auto& a, const auto& b) {
       return comparable(a.first, b.first) ? less(runtime_, a.first, b.first) : type_name(a.first) < type_name(b.first);
     });

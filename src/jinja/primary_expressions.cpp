@@ -19,7 +19,8 @@ ExpressionPtr ExpressionParser::parse_primary() {
       tree_.strings.push_back(std::move(text));
       return make(line, StringLiteral{int(tree_.strings.size()) - 1});
     }
-    case TokenKind::kInteger: case TokenKind::kFloat: return parse_number();
+    case TokenKind::kInteger:
+    case TokenKind::kFloat: return parse_number();
     default: break;
   }
   if (stream_.at_symbol("[")) return parse_list();

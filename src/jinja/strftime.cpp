@@ -30,7 +30,9 @@ IsoWeek iso_week(const std::tm& t) {
   const int weekday = (t.tm_wday + 6) % 7;  // Monday is 0
   const auto is_leap = [](int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; };
   const auto weeks_in = [&](int year) {
-    const auto first_weekday = [](int y) { return (1 + 5 * ((y - 1) % 4) + 4 * ((y - 1) % 100) + 6 * ((y - 1) % 400)) % 7; };  // Sunday is 0
+    const auto first_weekday = [](int y) {
+      return (1 + 5 * ((y - 1) % 4) + 4 * ((y - 1) % 100) + 6 * ((y - 1) % 400)) % 7;
+    };  // Sunday is 0
     return first_weekday(year) == 4 || (first_weekday(year) == 3 && is_leap(year)) ? 53 : 52;
   };
   const int year = t.tm_year + 1900, week = (t.tm_yday - weekday + 10) / 7;
@@ -46,12 +48,14 @@ std::string directive(const std::tm& t, char code, char fill) {
   switch (code) {
     case 'a': return std::string(day.substr(0, 3));
     case 'A': return std::string(day);
-    case 'b': case 'h': return std::string(month.substr(0, 3));
+    case 'b':
+    case 'h': return std::string(month.substr(0, 3));
     case 'B': return std::string(month);
     case 'c': return format_time(t, "%a %b %e %H:%M:%S %Y");
     case 'C': return padded(year / 100, 2, zero);
     case 'd': return padded(t.tm_mday, 2, zero);
-    case 'D': case 'x': return format_time(t, "%m/%d/%y");
+    case 'D':
+    case 'x': return format_time(t, "%m/%d/%y");
     case 'e': return padded(t.tm_mday, 2, space);
     case 'f': return "000000";
     case 'F': return format_time(t, "%Y-%m-%d");
@@ -75,7 +79,8 @@ std::string directive(const std::tm& t, char code, char fill) {
     }
     case 'S': return padded(t.tm_sec, 2, zero);
     case 't': return "\t";
-    case 'T': case 'X': return format_time(t, "%H:%M:%S");
+    case 'T':
+    case 'X': return format_time(t, "%H:%M:%S");
     case 'u': return std::to_string(t.tm_wday == 0 ? 7 : t.tm_wday);
     case 'U': return padded((t.tm_yday + 7 - t.tm_wday) / 7, 2, zero);
     case 'V': return padded(iso_week(t).week, 2, zero);
@@ -83,7 +88,8 @@ std::string directive(const std::tm& t, char code, char fill) {
     case 'W': return padded((t.tm_yday + 7 - (t.tm_wday + 6) % 7) / 7, 2, zero);
     case 'y': return padded(year % 100, 2, zero);
     case 'Y': return std::to_string(year);
-    case 'z': case 'Z': return "";
+    case 'z':
+    case 'Z': return "";
     case '%': return "%";
     default: invalid("strftime: unknown directive '%{}'", printable(std::string_view(&code, 1)));
   }
@@ -113,8 +119,9 @@ std::tm parse_time(std::string_view text) {
   const int count = std::sscanf(copy.c_str(), "%4d-%2d-%2d%n%c%2d:%2d%n:%2d%n", &time.tm_year, &time.tm_mon, &time.tm_mday, &end_of_date,
                                 &separator, &time.tm_hour, &time.tm_min, &end_of_minutes, &time.tm_sec, &end_of_seconds);
   const int end = count == 7 ? end_of_seconds : count == 6 ? end_of_minutes : count == 3 ? end_of_date : 0;
-  const bool in_range = time.tm_year >= 1 && time.tm_mon >= 1 && time.tm_mon <= 12 && time.tm_mday >= 1 && time.tm_mday <= 31 && time.tm_hour >= 0 &&
-                        time.tm_hour <= 23 && time.tm_min >= 0 && time.tm_min <= 59 && time.tm_sec >= 0 && time.tm_sec <= 59;
+  const bool in_range = time.tm_year >= 1 && time.tm_mon >= 1 && time.tm_mon <= 12 && time.tm_mday >= 1 && time.tm_mday <= 31 &&
+                        time.tm_hour >= 0 && time.tm_hour <= 23 && time.tm_min >= 0 && time.tm_min <= 59 && time.tm_sec >= 0 &&
+                        time.tm_sec <= 59;
   if (size_t(end) != copy.size() || copy.empty() || (separator != ' ' && separator != 'T') || !in_range)
     invalid("found the date '{}', wanted YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS", printable(text));
   time.tm_year -= 1900;

@@ -175,7 +175,9 @@ Value join(Runtime& runtime, const Value& self, const CallArguments& arguments) 
   return like(runtime, self, out.take());
 }
 
-Value format(Runtime& runtime, const Value& self, const CallArguments& arguments) { return like(runtime, self, str_format(runtime, self, arguments)); }
+Value format(Runtime& runtime, const Value& self, const CallArguments& arguments) {
+  return like(runtime, self, str_format(runtime, self, arguments));
+}
 
 Value format_map(Runtime& runtime, const Value& self, const CallArguments& arguments) {
   const Parameters p("format_map", arguments, {"mapping"}, 1);

@@ -115,8 +115,7 @@ Value partition(Runtime& runtime, const Value& self, const CallArguments& argume
   const size_t at = FromRight ? text.rfind(separator) : text.find(separator);
   const bool markup = is_markup(self);
   const auto part = [&](std::string_view s) { return runtime.string(std::string(s), markup); };
-  if (at == text.npos)
-    return FromRight ? runtime.tuple({part(""), part(""), part(text)}) : runtime.tuple({part(text), part(""), part("")});
+  if (at == text.npos) return FromRight ? runtime.tuple({part(""), part(""), part(text)}) : runtime.tuple({part(text), part(""), part("")});
   return runtime.tuple({part(text.substr(0, at)), part(separator), part(text.substr(at + separator.size()))});
 }
 

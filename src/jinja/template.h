@@ -22,7 +22,7 @@ struct Tree;
 }
 
 struct RenderOptions {
-  std::optional<std::tm> now;       // what strftime_now sees; the local time if not given. See parse_time() in strftime.h.
+  std::optional<std::tm> now;      // what strftime_now sees; the local time if not given. See parse_time() in strftime.h.
   int64_t max_steps = 50'000'000;  // of work: an expression, an item, a few bytes of text; all of them take seconds
 };
 

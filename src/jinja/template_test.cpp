@@ -53,7 +53,8 @@ TEST(Template, RendersAsJinja2) {
 }
 
 TEST(Template, NamesTheLineAndWhatItWanted) {
-  EXPECT_EQ(error_of("a\n{% if x %}\nb"), "test, line 3: found the end of the template, wanted {% elif %} or {% else %} or {% endif %} (the innermost open tag is 'if')");
+  EXPECT_EQ(error_of("a\n{% if x %}\nb"),
+            "test, line 3: found the end of the template, wanted {% elif %} or {% else %} or {% endif %} (the innermost open tag is 'if')");
   EXPECT_EQ(error_of("\n{{ a b }}"), "test, line 2: found 'b', wanted '}}'");
   EXPECT_EQ(error_of("{{ (1, 2] }}"), "test, line 1: unexpected ']', wanted ')'");
   EXPECT_EQ(error_of("{% include 'x' %}"), "test, line 1: 'include' is not supported: a chat template cannot load other templates");
@@ -96,9 +97,11 @@ TEST(Template, BoundsHostileTemplates) {
   EXPECT_THAT(error_of("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}"), HasSubstr("nested evaluations"));
   EXPECT_THAT(error_of("{% set n = namespace(l=[]) %}{% for i in range(5000) %}{% set n.l = [n.l] %}{% endfor %}{{ n.l }}"),
               HasSubstr("nested evaluations"));
-  EXPECT_THAT(error_of("{% set n = namespace(l=[1]) %}{% for i in range(60) %}{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l }}"), HasSubstr("longer than 64 MiB"));
+  EXPECT_THAT(error_of("{% set n = namespace(l=[1]) %}{% for i in range(60) %}{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l }}"),
+              HasSubstr("longer than 64 MiB"));
   EXPECT_THAT(error_of("{% set n = namespace() %}{% set n.n = n %}{{ n }}"), HasSubstr("nested evaluations"));
-  EXPECT_THAT(error_of("{% set n = namespace(s='ab') %}{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}"), HasSubstr("longer than 64 MiB"));
+  EXPECT_THAT(error_of("{% set n = namespace(s='ab') %}{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}"),
+              HasSubstr("longer than 64 MiB"));
   const auto endless = Template::parse("{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}", "test");
   EXPECT_THROW(endless.render(OrderedJson::object(), {.max_steps = 100000}), TemplateError);
 }

@@ -27,7 +27,8 @@ std::u32string_view special_upper(uint32_t c) {
     case 0xfb02: return U"FL";
     case 0xfb03: return U"FFI";
     case 0xfb04: return U"FFL";
-    case 0xfb05: case 0xfb06: return U"ST";
+    case 0xfb05:
+    case 0xfb06: return U"ST";
     default: return {};
   }
 }
@@ -122,8 +123,8 @@ std::string encode(const uint32_t* codepoints, size_t count) {
 
 bool is_space(uint32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x1f);
-  return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
+  return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
+         c == 0x205f || c == 0x3000;
 }
 
 bool is_line_break(uint32_t c) { return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029; }
@@ -136,9 +137,9 @@ bool is_alpha(uint32_t c) {
 bool is_decimal(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
 
 bool is_digit(uint32_t c) {
-  return is_decimal(c) || c == 0xb2 || c == 0xb3 || c == 0xb9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079) || (c >= 0x2080 && c <= 0x2089) ||
-         (c >= 0x2460 && c <= 0x2468) || (c >= 0x2474 && c <= 0x247c) || (c >= 0x2488 && c <= 0x2490) || c == 0x24ea ||
-         (c >= 0x24f5 && c <= 0x24fd) || c == 0x24ff || (c >= 0x2776 && c <= 0x277e) || (c >= 0x2780 && c <= 0x2788) ||
+  return is_decimal(c) || c == 0xb2 || c == 0xb3 || c == 0xb9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079) ||
+         (c >= 0x2080 && c <= 0x2089) || (c >= 0x2460 && c <= 0x2468) || (c >= 0x2474 && c <= 0x247c) || (c >= 0x2488 && c <= 0x2490) ||
+         c == 0x24ea || (c >= 0x24f5 && c <= 0x24fd) || c == 0x24ff || (c >= 0x2776 && c <= 0x277e) || (c >= 0x2780 && c <= 0x2788) ||
          (c >= 0x278a && c <= 0x2792);
 }
 
@@ -156,8 +157,14 @@ bool is_title(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_LT; }
 bool is_printable(uint32_t c) {
   if (c == ' ') return true;
   switch (category(c)) {
-    case UTF8PROC_CATEGORY_CN: case UTF8PROC_CATEGORY_CC: case UTF8PROC_CATEGORY_CF: case UTF8PROC_CATEGORY_CS: case UTF8PROC_CATEGORY_CO:
-    case UTF8PROC_CATEGORY_ZS: case UTF8PROC_CATEGORY_ZL: case UTF8PROC_CATEGORY_ZP: return false;
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP: return false;
     default: return true;
   }
 }
@@ -175,7 +182,8 @@ std::string to_title(std::string_view text) {
 }
 
 std::string capitalize(std::string_view text) {
-  return mapped(text, [](std::string& out, const std::vector<uint32_t>& t, size_t i) { i > 0 ? append_lower(out, t, i) : append_title(out, t[i]); });
+  return mapped(
+      text, [](std::string& out, const std::vector<uint32_t>& t, size_t i) { i > 0 ? append_lower(out, t, i) : append_title(out, t[i]); });
 }
 
 std::string swap_case(std::string_view text) {

@@ -8,11 +8,13 @@
 
 namespace headrace::jinja {
 
+// clang-format off
 enum class Kind : uint8_t {
   kMissing,  // no value at all: an argument that was not given
   kUndefined, kNone, kBool, kInt, kFloat,
   kString, kList, kTuple, kDict, kDictView, kRange, kGenerator, kNamespace, kFunction, kLoop,
 };
+// clang-format on
 
 class Value {
  public:
@@ -42,7 +44,9 @@ class Value {
   double number() const { return is(Kind::kFloat) ? as_float() : double(bits_); }
   Object* object() const { return object_.get(); }
   template <typename T>
-  T& as() const { return static_cast<T&>(*object_); }
+  T& as() const {
+    return static_cast<T&>(*object_);
+  }
 
  private:
   Value(Kind kind, int64_t bits) : kind_(kind), bits_(bits) {}

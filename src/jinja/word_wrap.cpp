@@ -15,7 +15,9 @@ bool is_letter(uint32_t c) { return is_word(c) && !is_decimal(c) && c != '_'; }
 
 // Where the word at [start, end) can be cut: after a hyphen between letters, and around dashes of two and more.
 std::vector<size_t> hyphen_cuts(const Codepoints& text, size_t start, size_t end) {
-  const auto is_punctuated = [&](size_t i) { return i < end && (is_word(text[i]) || std::u32string_view(U"!\"'&.,?").find(text[i]) != std::u32string_view::npos); };
+  const auto is_punctuated = [&](size_t i) {
+    return i < end && (is_word(text[i]) || std::u32string_view(U"!\"'&.,?").find(text[i]) != std::u32string_view::npos);
+  };
   std::vector<size_t> cuts;
   for (size_t i = start; i < end; ++i) {
     if (text[i] != '-') continue;

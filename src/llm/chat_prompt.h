@@ -25,7 +25,7 @@ class ChatPrompter {
 
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::shared_ptr<const jinja::ChatTemplate> template_;
-  std::vector<std::string> controls_;  // how control tokens are spelled, longest first
+  std::vector<std::string> controls_;       // how control tokens are spelled, longest first
   std::array<bool, 256> begins_control_{};  // by first byte
 };
 

@@ -318,7 +318,10 @@ TEST(LLM, BadInputIsAnErrorThatSaysSo) {
   EXPECT_THAT(message([&] { chat.chat({{"user", "x"}}); }), HasSubstr("roles must alternate"));
   EXPECT_THAT(message([&] { chat.chat_prompt_from_json("{}"); }), HasSubstr("wanted a JSON array"));
   EXPECT_THAT(message([&] { chat.chat_prompt_from_json("["); }), HasSubstr("chat messages"));
-  EXPECT_THAT(message([&] { chat.chat({{"user", "x"}, {"user", "a\xff"}}); }), HasSubstr("message 1 (user): the text is not valid UTF-8: byte 0xff at offset 1"));
+  EXPECT_THAT(message([&] {
+                chat.chat({{"user", "x"}, {"user", "a\xff"}});
+              }),
+              HasSubstr("message 1 (user): the text is not valid UTF-8: byte 0xff at offset 1"));
 }
 
 }  // namespace

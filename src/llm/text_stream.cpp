@@ -17,11 +17,8 @@ std::span<const int32_t> context_of(const std::vector<int32_t>& prompt) {
 }  // namespace
 
 TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, const GenerateOptions& options, std::vector<int32_t> prompt_ids)
-    : tokenizer_(std::move(tokenizer)),
-      prompt_ids_(std::move(prompt_ids)),
-      include_stop_(options.include_stop),
-      detokenizer_(tokenizer_, {.skip_special = !options.keep_special}),
-      matcher_(options.stop) {
+    : tokenizer_(std::move(tokenizer)), prompt_ids_(std::move(prompt_ids)), include_stop_(options.include_stop),
+      detokenizer_(tokenizer_, {.skip_special = !options.keep_special}), matcher_(options.stop) {
   Detokenizer context(tokenizer_, {.skip_special = !options.keep_special});
   context_ = context.push(context_of(prompt_ids_));
   context_ += context.flush();
@@ -31,10 +28,8 @@ TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, const Generat
 // The detokenizer has seen the end of the prompt, and may still hold some of it: that is not part of the answer.
 std::string TextStream::without_context(std::string text) {
   const size_t known = size_t(std::ranges::mismatch(text, context_).in1 - text.begin());
-  if (known < text.size())
-    context_.clear();
-  else
-    context_.erase(0, known);
+  if (known < text.size()) context_.clear();
+  else context_.erase(0, known);
   return text.erase(0, known);
 }
 

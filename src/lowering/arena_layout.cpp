@@ -25,7 +25,9 @@ void ArenaLayout::assign() {
     }
     block.offset = at;
     total_ = std::max(total_, at + block.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), &block, [](const Block* a, const Block* b) { return a->offset < b->offset; }), &block);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), &block, [](const Block* a, const Block* b) { return a->offset < b->offset; }),
+        &block);
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace headrace {
 
-Plan::Plan(Graph program, std::shared_ptr<Device> device, const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options)
+Plan::Plan(Graph program, std::shared_ptr<Device> device, const KernelRegistry& kernels, ParameterSource& parameters,
+           const LoweringOptions& options)
     : program_(std::move(program)), device_(std::move(device)) {
   build(kernels, parameters, options);
 }
@@ -126,7 +127,8 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
         constant_bytes_ += storage_bytes(in.dtype(), in.shape().numel().value());
       if (in.is_known_at_load() && !kernel->reads_constants()) {
         // Packed: only the sizes are of interest from now on, unless another kernel wants the bytes.
-        if (!places_.count(in)) places_[in] = {.root = in, .tensor = Tensor::contiguous(static_cast<void*>(nullptr), in.dtype(), evaluate(in.shape(), sample))};
+        if (!places_.count(in))
+          places_[in] = {.root = in, .tensor = Tensor::contiguous(static_cast<void*>(nullptr), in.dtype(), evaluate(in.shape(), sample))};
         continue;
       }
       places_.at(place_of(in).root).last_step = step;
@@ -154,7 +156,8 @@ void Plan::bind_state(const std::string& name, const Tensor& memory) {
   const Value state = program_.find(Leaf::kState, name);
   if (!state) fail(ErrorCode::kNotFound, "the program has no state '{}'", name);
   if (state.dtype() != memory.dtype || state.shape().rank() != memory.rank())
-    invalid("state '{}' is {}, memory of {}{} was given", name, state.type().to_string(), headrace::name(memory.dtype), memory.sizes.to_string());
+    invalid("state '{}' is {}, memory of {}{} was given", name, state.type().to_string(), headrace::name(memory.dtype),
+            memory.sizes.to_string());
   states_[name] = memory;
   laid_out_ = false;
 }
@@ -196,7 +199,8 @@ void Plan::take(Value leaf, const char* what, const std::map<std::string, Tensor
   }
   const Tensor& tensor = it->second;
   if (tensor.dtype != leaf.dtype() || tensor.rank() != leaf.shape().rank())
-    invalid("{} '{}' is {}, {}{} was given", what, leaf.name(), leaf.type().to_string(), headrace::name(tensor.dtype), tensor.sizes.to_string());
+    invalid("{} '{}' is {}, {}{} was given", what, leaf.name(), leaf.type().to_string(), headrace::name(tensor.dtype),
+            tensor.sizes.to_string());
   Tensor& known = places_.at(leaf).tensor;
   if (known.data == tensor.data && known.sizes == tensor.sizes && known.strides == tensor.strides) return;
   known = tensor;
@@ -247,8 +251,10 @@ void Plan::lay_out() {
       if (place.view != node) continue;
       const std::vector<TensorType> types = types_of(node->inputs());
       if (node->op().view) {
-        std::optional<Tensor> seen = node->op().view({node->op(), node->attributes(), types}, places_.at(node->input(0)).tensor, sizes_of(out));
-        if (!seen) fail(ErrorCode::kInternal, "{}: '{}' is no view of '{}' at these sizes", node->op().name, out.name(), node->input(0).name());
+        std::optional<Tensor> seen =
+            node->op().view({node->op(), node->attributes(), types}, places_.at(node->input(0)).tensor, sizes_of(out));
+        if (!seen)
+          fail(ErrorCode::kInternal, "{}: '{}' is no view of '{}' at these sizes", node->op().name, out.name(), node->input(0).name());
         place.tensor = *seen;
       } else {
         place.tensor = places_.at(node->input(node->op().in_place_operand)).tensor;
@@ -262,7 +268,8 @@ void Plan::lay_out() {
     launch.inputs.clear(), launch.outputs.clear();
     for (const Value& v : steps_[i].node->inputs()) launch.inputs.push_back(places_.at(v).tensor);
     for (const Value& v : steps_[i].node->outputs()) launch.outputs.push_back(places_.at(v).tensor);
-    if (const size_t bytes = launch.kernel->workspace_bytes(launch.inputs, launch.outputs)) workspaces[i] = layout.add(bytes, int(i), int(i));
+    if (const size_t bytes = launch.kernel->workspace_bytes(launch.inputs, launch.outputs))
+      workspaces[i] = layout.add(bytes, int(i), int(i));
   }
   layout.assign();
   if (layout.total_bytes() > arena_.size()) {

@@ -31,7 +31,8 @@ struct LoweringOptions {
 class Plan {
  public:
   // Throws Error: an unbound parameter, an op without kernel and reference on this device, no memory.
-  Plan(Graph program, std::shared_ptr<Device> device, const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options);
+  Plan(Graph program, std::shared_ptr<Device> device, const KernelRegistry& kernels, ParameterSource& parameters,
+       const LoweringOptions& options);
 
   const Graph& program() const { return program_; }
   Device& device() const { return *device_; }
@@ -60,11 +61,11 @@ class Plan {
   };
   // Where a value's bytes are: in its own memory, or in another value's (views, in-place results).
   struct Place {
-    Value root;              // itself, if it owns memory
+    Value root;                  // itself, if it owns memory
     const Node* view = nullptr;  // the view that makes it from its operand, if any
-    Constant constant;       // kept for kernels that read it at run time
-    Tensor tensor;           // as of the last layout
-    int last_step = -1;      // of a root: the last step that reads it or a view of it
+    Constant constant;           // kept for kernels that read it at run time
+    Tensor tensor;               // as of the last layout
+    int last_step = -1;          // of a root: the last step that reads it or a view of it
   };
 
   void build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options);

@@ -24,14 +24,17 @@ class MapParameters : public ParameterSource {
   void done_with(const std::string& path) override { finished.push_back(path); }
 };
 
-HostTensor floats(const Sizes& sizes, const std::vector<float>& values) { return HostTensor(DType::kF32, sizes, std::span<const float>(values)); }
+HostTensor floats(const Sizes& sizes, const std::vector<float>& values) {
+  return HostTensor(DType::kF32, sizes, std::span<const float>(values));
+}
 
 Graph parse(const std::string& body) { return Graph::parse("graph g {\n" + body + "\n}", builtin_ops()); }
 
 TEST(Plan, SizesMayChangeFromRunToRun) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 2});
-  Plan plan(parse("input %x : f32[n, 3]\n input %y : f32[n, 3]\n %s = add(%x, %y)\n %m = mul(%s, %x)\n return %m"), device, *builtin_kernels(), none, {});
+  Plan plan(parse("input %x : f32[n, 3]\n input %y : f32[n, 3]\n %s = add(%x, %y)\n %m = mul(%s, %x)\n return %m"), device,
+            *builtin_kernels(), none, {});
   const auto stream = device->make_stream();
   for (int n : {1, 5, 2, 0, 100}) {
     HostTensor x(DType::kF32, {n, 3}), y(DType::kF32, {n, 3});
@@ -69,7 +72,8 @@ TEST(Plan, ARunThatFailedLeavesNoTraceInTheNextOnes) {
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
   Plan plan(parse("input %x : f32[n]\n input %y : f32[n]\n %s = add(%x, %y)\n return %s"), device, *builtin_kernels(), none, {});
   const auto stream = device->make_stream();
-  const HostTensor ones = floats({2}, {1, 1}), tens = floats({2}, {10, 10}), hundreds = floats({2}, {100, 100}), longer = floats({3}, {1, 1, 1});
+  const HostTensor ones = floats({2}, {1, 1}), tens = floats({2}, {10, 10}), hundreds = floats({2}, {100, 100}),
+                   longer = floats({3}, {1, 1, 1});
   plan.run(*stream, {{"x", ones}, {"y", tens}});
   for (int i = 0; i < 2; ++i) EXPECT_THROW(plan.run(*stream, {{"x", longer}, {"y", tens}}), Error) << "also the second time";
   EXPECT_THROW(plan.run(*stream, {{"x", hundreds}}), Error);
@@ -152,8 +156,8 @@ TEST(Plan, CountsWhatKernelsReadOfConstantsButNoTables) {
 TEST(Plan, SlicesAreViewsWithoutWork) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
-  Plan plan(parse("input %x : f32[n, 6]\n %s = silu(%x)\n %a = slice(%s) {axis=1, begin=2, end=4}\n %y = add(%a, %a)\n return %y, %a"), device,
-            *builtin_kernels(), none, {});
+  Plan plan(parse("input %x : f32[n, 6]\n %s = silu(%x)\n %a = slice(%s) {axis=1, begin=2, end=4}\n %y = add(%a, %a)\n return %y, %a"),
+            device, *builtin_kernels(), none, {});
   EXPECT_EQ(plan.steps().size(), 2u);
   HostTensor x(DType::kF32, {2, 6});
   for (int i = 0; i < 12; ++i) x.as<float>()[i] = 100;  // silu(100) = 100
@@ -172,7 +176,8 @@ TEST(Plan, AKernelThatADeviceLacksIsDecomposedOrAnError) {
   MapParameters parameters;
   parameters.tensors["w"] = floats({2}, {1, 1});
   auto cpu = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 2});
-  Plan plan(parse("input %x : f32[n, 2]\n param %w : f32[2]\n %s, %y = add_rms_norm(%x, %x, %w)\n return %y, %s"), cpu, KernelRegistry(), parameters, {});
+  Plan plan(parse("input %x : f32[n, 2]\n param %w : f32[2]\n %s, %y = add_rms_norm(%x, %x, %w)\n return %y, %s"), cpu, KernelRegistry(),
+            parameters, {});
   EXPECT_EQ(plan.steps().size(), 2u);
   plan.run(*cpu->make_stream(), {{"x", floats({1, 2}, {3, 4})}});
   EXPECT_NEAR(plan.output("y").as<float>()[0], 6 / std::sqrt(50.0), 1e-5);

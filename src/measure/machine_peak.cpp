@@ -54,7 +54,7 @@ double measure_read_gb_per_s(ThreadPool& pool, const ReadTest& test) {
 namespace {
 
 // Twelve independent chains hide the latency of any multiply-add; the registers' values do not matter.
-#define HEADRACE_CHAINS(instruction, register)                                                                                                    \
+#define HEADRACE_CHAINS(instruction, register) \
   instruction register "0\n" instruction register "1\n" instruction register "2\n" instruction register "3\n" instruction register "4\n"           \
   instruction register "5\n" instruction register "6\n" instruction register "7\n" instruction register "8\n" instruction register "9\n"           \
   instruction register "10\n" instruction register "11\n"
@@ -66,9 +66,9 @@ __attribute__((target("avx2,fma"))) void fma_256(int64_t n) {
 }
 __attribute__((target("avx2,fma"))) void int8_256(int64_t n) {  // two products, their sum, its sum: three instructions
   for (; n > 0; --n)
-    asm volatile(HEADRACE_CHAINS("vpmaddubsw %%ymm12,%%ymm13,%%", "ymm")
-                 HEADRACE_CHAINS("vpmaddwd %%ymm12,%%ymm13,%%", "ymm")
-                 HEADRACE_CHAINS("vpaddd %%ymm12,%%ymm13,%%", "ymm")::: HEADRACE_CLOBBERS);
+    asm volatile(HEADRACE_CHAINS("vpmaddubsw %%ymm12,%%ymm13,%%", "ymm") HEADRACE_CHAINS("vpmaddwd %%ymm12,%%ymm13,%%", "ymm")
+                     HEADRACE_CHAINS("vpaddd %%ymm12,%%ymm13,%%", "ymm")::
+                         : HEADRACE_CLOBBERS);
 }
 __attribute__((target("avx512f"))) void fma_512(int64_t n) {
   for (; n > 0; --n) asm volatile(HEADRACE_CHAINS("vfmadd231ps %%zmm12,%%zmm13,%%", "zmm")::: HEADRACE_CLOBBERS);

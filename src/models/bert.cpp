@@ -11,9 +11,7 @@ using namespace nn;
 namespace {
 
 // The rows at which sequences begin: (sequences, hidden).
-Value first_tokens(Value x) {
-  return index_select(x, 0, slice(sequence_offsets(x.graph()), 0, 0, -1));
-}
+Value first_tokens(Value x) { return index_select(x, 0, slice(sequence_offsets(x.graph()), 0, 0, -1)); }
 
 bool is_class(const Json& config, std::string_view suffix) {
   const auto names = config.find("architectures");
@@ -42,7 +40,8 @@ ModelInfo build_bert(const Scope& root, const Json& config) {
   x = layer_norm(embeddings / "LayerNorm", x, eps);
   for (int64_t i = 0; i < layers; ++i) {
     const Scope layer = model / "encoder" / "layer" / int(i), self = layer / "attention" / "self";
-    const Value q = linear(self / "query", x, hidden, biased), k = linear(self / "key", x, hidden, biased), v = linear(self / "value", x, hidden, biased);
+    const Value q = linear(self / "query", x, hidden, biased), k = linear(self / "key", x, hidden, biased),
+                v = linear(self / "value", x, hidden, biased);
     const Value attended = linear(layer / "attention" / "output" / "dense", bidirectional_attention(q, k, v, attention), hidden, biased);
     x = layer_norm(layer / "attention" / "output" / "LayerNorm", x + attended, eps);
     const Value wide = activate(linear(layer / "intermediate" / "dense", x, intermediate, biased), activation);
@@ -58,7 +57,8 @@ ModelInfo build_bert(const Scope& root, const Json& config) {
   }
   if (pre_training || is_class(config, "ForMaskedLM")) {
     const Scope head = root / "cls" / "predictions";
-    const Value y = layer_norm(head / "transform" / "LayerNorm", activate(linear(head / "transform" / "dense", x, hidden, biased), activation), eps);
+    const Value y =
+        layer_norm(head / "transform" / "LayerNorm", activate(linear(head / "transform" / "dense", x, hidden, biased), activation), eps);
     graph.mark_output(linear(embeddings / "word_embeddings", y, vocab) + head.parameter("bias", {vocab}), "mlm_logits");
   }
   if (pre_training) graph.mark_output(linear(root / "cls" / "seq_relationship", pooled, 2, biased), "seq_relationship_logits");

@@ -53,7 +53,8 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   rope.interleaved = find_or<bool>(config, "rope_interleaved", false, kConfig);
   const double partial =
       find_or<double>(parameters, "partial_rotary_factor", find_or<double>(config, "partial_rotary_factor", 1.0, kConfig), kConfig);
-  if (!(partial > 0 && partial <= 1)) invalid("{}: 'partial_rotary_factor' is {}, a number above 0 and at most 1 is wanted", kConfig, partial);
+  if (!(partial > 0 && partial <= 1))
+    invalid("{}: 'partial_rotary_factor' is {}, a number above 0 and at most 1 is wanted", kConfig, partial);
   rope.rotary_dim = int64_t(double(head_dim) * partial);
 
   const std::string kind =
@@ -65,7 +66,9 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   if (kind == "linear") s.kind = nn::RopeScaling::Kind::kLinear;
   else if (kind == "llama3") s.kind = nn::RopeScaling::Kind::kLlama3;
   else if (kind == "yarn") s.kind = nn::RopeScaling::Kind::kYarn;
-  else fail(ErrorCode::kUnsupported, "{}: rope scaling '{}' is not known; known are default, linear, dynamic, llama3 and yarn", kConfig, printable(kind));
+  else
+    fail(ErrorCode::kUnsupported, "{}: rope scaling '{}' is not known; known are default, linear, dynamic, llama3 and yarn", kConfig,
+         printable(kind));
 
   s.factor = require<double>(parameters, "factor", "config.json: rope_scaling");
   s.low_freq_factor = find_or<double>(parameters, "low_freq_factor", 1, kConfig);
@@ -80,14 +83,17 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   if (s.kind == nn::RopeScaling::Kind::kYarn) {
     want_positive("beta_fast", s.beta_fast), want_positive("beta_slow", s.beta_slow), want_positive("attention_factor", s.attention_factor);
     for (const auto& scale : {s.mscale, s.mscale_all_dim})
-      if (scale && !(*scale >= 0 && std::isfinite(float(*scale)))) invalid("{}: 'mscale' of rope is {}, a finite number from 0 is wanted", kConfig, *scale);
+      if (scale && !(*scale >= 0 && std::isfinite(float(*scale))))
+        invalid("{}: 'mscale' of rope is {}, a finite number from 0 is wanted", kConfig, *scale);
   }
   if (s.kind != nn::RopeScaling::Kind::kLinear) {
-    const double fallback = find_or<double>(config, "original_max_position_embeddings", double(config_size(config, "max_position_embeddings", 0)), kConfig);
+    const double fallback =
+        find_or<double>(config, "original_max_position_embeddings", double(config_size(config, "max_position_embeddings", 0)), kConfig);
     s.original_max_position = find_or<double>(parameters, "original_max_position_embeddings", fallback, kConfig);
     if (!(s.original_max_position > 0)) invalid("{}: rope scaling '{}' wants 'original_max_position_embeddings'", kConfig, kind);
     if (s.kind == nn::RopeScaling::Kind::kLlama3 && !(s.high_freq_factor > s.low_freq_factor && s.low_freq_factor > 0))
-      invalid("{}: rope scaling 'llama3' wants 0 < low_freq_factor < high_freq_factor, found {} and {}", kConfig, s.low_freq_factor, s.high_freq_factor);
+      invalid("{}: rope scaling 'llama3' wants 0 < low_freq_factor < high_freq_factor, found {} and {}", kConfig, s.low_freq_factor,
+              s.high_freq_factor);
   }
   return rope;
 }

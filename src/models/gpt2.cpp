@@ -28,7 +28,8 @@ ModelInfo build_gpt2(const Scope& root, const Json& config) {
     const Value qkv = linear(layer / "attn" / "c_attn", layer_norm(layer / "ln_1", x, eps), 3 * hidden, conv1d);
     const std::vector<Value> parts = split(qkv, {hidden, hidden, hidden}, 1);
     const double scale = (scaled ? 1 / std::sqrt(double(head_dim)) : 1.0) / (by_layer ? double(i + 1) : 1.0);
-    const Value y = causal_attention(parts[0], parts[1], parts[2], {.heads = heads, .kv_heads = heads, .head_dim = head_dim, .scale = scale});
+    const Value y =
+        causal_attention(parts[0], parts[1], parts[2], {.heads = heads, .kv_heads = heads, .head_dim = head_dim, .scale = scale});
     x = x + linear(layer / "attn" / "c_proj", y, hidden, conv1d);
     const Value wide = activate(linear(layer / "mlp" / "c_fc", layer_norm(layer / "ln_2", x, eps), inner, conv1d), activation);
     x = x + linear(layer / "mlp" / "c_proj", wide, hidden, conv1d);

@@ -14,12 +14,8 @@ ModelInfo build_qwen3(const nn::Scope& root, const Json& config);
 namespace {
 
 constexpr ModelFamily kFamilies[] = {
-    {"bert", build_bert},
-    {"gpt2", build_gpt2},
-    {"llama", build_llama},
-    {"mistral", build_mistral},
-    {"qwen2", build_qwen2},
-    {"qwen3", build_qwen3},
+    {"bert", build_bert},       {"gpt2", build_gpt2},   {"llama", build_llama},
+    {"mistral", build_mistral}, {"qwen2", build_qwen2}, {"qwen3", build_qwen3},
 };
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace {
 
 Json tiny(const std::string& type) {
   if (type == "gpt2") return {{"model_type", type}, {"vocab_size", 50}, {"n_embd", 16}, {"n_layer", 2}, {"n_head", 2}, {"n_positions", 32}};
-  Json c = {{"model_type", type}, {"vocab_size", 50}, {"hidden_size", 16}, {"intermediate_size", 24}, {"num_hidden_layers", 2},
-            {"num_attention_heads", 4}, {"max_position_embeddings", 64}};
+  Json c = {{"model_type", type},           {"vocab_size", 50},       {"hidden_size", 16},
+            {"intermediate_size", 24},      {"num_hidden_layers", 2}, {"num_attention_heads", 4},
+            {"max_position_embeddings", 64}};
   if (type != "bert") c["num_key_value_heads"] = 2;
   return c;
 }
@@ -88,15 +89,18 @@ TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
     c["sliding_window"] = window;
     EXPECT_NE(error_of(c).find("sliding_window"), std::string::npos) << window;
   }
-  for (const Json& no_theta : {Json(-1), Json(0), Json(1e308)}) EXPECT_NE(with("rope_theta", no_theta).find("theta"), std::string::npos) << no_theta;
+  for (const Json& no_theta : {Json(-1), Json(0), Json(1e308)})
+    EXPECT_NE(with("rope_theta", no_theta).find("theta"), std::string::npos) << no_theta;
   for (const Json& no_object : {Json("linear"), Json(5), Json::array({1}), Json(true)}) {
     EXPECT_NE(with("rope_scaling", no_object).find("'rope_scaling' is"), std::string::npos) << no_object;
     EXPECT_NE(with("rope_parameters", no_object).find("'rope_parameters' is"), std::string::npos) << no_object;
   }
-  for (const double no_factor : {0.0, -1.0, 1e308, 1e-300}) EXPECT_NE(with("rope_scaling", Json{{"type", "linear"}, {"factor", no_factor}}).find("'factor'"), std::string::npos);
+  for (const double no_factor : {0.0, -1.0, 1e308, 1e-300})
+    EXPECT_NE(with("rope_scaling", Json{{"type", "linear"}, {"factor", no_factor}}).find("'factor'"), std::string::npos);
   for (const char* key : {"beta_fast", "beta_slow", "attention_factor"})
     EXPECT_NE(with("rope_scaling", Json{{"type", "yarn"}, {"factor", 4.0}, {key, -1.0}}).find(key), std::string::npos);
-  for (const Json& no_eps : {Json(-1e-6), Json(1e308), Json("x")}) EXPECT_NE(with("rms_norm_eps", no_eps).find("rms_norm_eps"), std::string::npos) << no_eps;
+  for (const Json& no_eps : {Json(-1e-6), Json(1e308), Json("x")})
+    EXPECT_NE(with("rms_norm_eps", no_eps).find("rms_norm_eps"), std::string::npos) << no_eps;
   EXPECT_NE(with("num_hidden_layers", 2147483647).find("from 1 to 1024"), std::string::npos) << "before any layer is made";
 }
 

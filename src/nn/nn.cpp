@@ -25,13 +25,12 @@ Value tokens(Graph& graph) { return graph.input("tokens", {DType::kI32, {Dim::sy
 Value positions(Graph& graph) { return graph.input("positions", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value sequence_offsets(Graph& graph) { return graph.input("sequence_offsets", {DType::kI32, {Dim::symbol("sequences") + 1}}); }
 
-Value select_logit_rows(Value x) {
-  return index_select(x, 0, x.graph().input("logit_rows", {DType::kI32, {Dim::symbol("rows")}}));
-}
+Value select_logit_rows(Value x) { return index_select(x, 0, x.graph().input("logit_rows", {DType::kI32, {Dim::symbol("rows")}})); }
 
 Value linear(const Scope& at, Value x, int64_t out_features, const LinearOptions& options) {
   const Dim in = x.shape()[-1];
-  const Value weight = options.in_out ? permute(at.parameter("weight", {in, out_features}), {1, 0}) : at.parameter("weight", {out_features, in});
+  const Value weight =
+      options.in_out ? permute(at.parameter("weight", {in, out_features}), {1, 0}) : at.parameter("weight", {out_features, in});
   return options.bias ? headrace::linear(x, weight, at.parameter("bias", {out_features})) : headrace::linear(x, weight);
 }
 
@@ -51,7 +50,8 @@ Activation parse_activation(const std::string& name) {
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") return Activation::kGeluTanh;
   if (name == "relu") return Activation::kRelu;
   if (name == "tanh") return Activation::kTanh;
-  fail(ErrorCode::kUnsupported, "config.json: activation '{}' is not known; wanted silu, gelu, gelu_new, gelu_pytorch_tanh, relu or tanh", printable(name));
+  fail(ErrorCode::kUnsupported, "config.json: activation '{}' is not known; wanted silu, gelu, gelu_new, gelu_pytorch_tanh, relu or tanh",
+       printable(name));
 }
 
 Value activate(Value x, Activation activation) {
@@ -75,7 +75,8 @@ Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activ
 Value rope(Value x, const RopeOptions& options) {
   Graph& graph = x.graph();
   const RopeFrequencies frequencies = rope_frequencies(options);
-  Value inverse = graph.constant(HostTensor(DType::kF32, {int64_t(frequencies.inverse.size())}, std::span<const float>(frequencies.inverse)));
+  Value inverse =
+      graph.constant(HostTensor(DType::kF32, {int64_t(frequencies.inverse.size())}, std::span<const float>(frequencies.inverse)));
   if (options.frequency_divisors) inverse = inverse / options.frequency_divisors;
   const Value table = graph.emit("rope_table", RopeTable{.scale = frequencies.scale}, {positions(graph), inverse});
   return graph.emit("rope", Rope{.head_dim = options.head_dim, .interleaved = options.interleaved}, {x, table});
@@ -86,8 +87,13 @@ namespace {
 Value attention(Value q, Value k, Value v, const AttentionOptions& o, bool causal) {
   Graph& graph = q.graph();
   return graph.emit("attention",
-                    Attention{.heads = int(o.heads), .kv_heads = int(o.kv_heads), .head_dim = int(o.head_dim), .scale = float(o.scale), .causal = causal,
-                              .window = int(o.window), .softcap = float(o.softcap)},
+                    Attention{.heads = int(o.heads),
+                              .kv_heads = int(o.kv_heads),
+                              .head_dim = int(o.head_dim),
+                              .scale = float(o.scale),
+                              .causal = causal,
+                              .window = int(o.window),
+                              .softcap = float(o.softcap)},
                     {q, k, v, sequence_offsets(graph)});
 }
 

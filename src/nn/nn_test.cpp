@@ -19,7 +19,8 @@ TEST(Rope, FrequenciesFallGeometricallyFromOne) {
 TEST(Rope, Llama3StretchesLongWavesOnlyAndBlendsBetween) {
   const nn::RopeOptions plain{.head_dim = 64, .theta = 500000};
   nn::RopeOptions scaled = plain;
-  scaled.scaling = {.kind = nn::RopeScaling::Kind::kLlama3, .factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .original_max_position = 8192};
+  scaled.scaling = {
+      .kind = nn::RopeScaling::Kind::kLlama3, .factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .original_max_position = 8192};
   const auto a = nn::rope_frequencies(plain).inverse, b = nn::rope_frequencies(scaled).inverse;
   int kept = 0, blended = 0, stretched = 0;
   for (size_t i = 0; i < a.size(); ++i) {

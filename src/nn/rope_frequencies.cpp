@@ -11,7 +11,8 @@ namespace {
 // Llama 3.1: long wavelengths are stretched by the factor, short ones kept, those between blended.
 double llama3(double inverse, const RopeScaling& s) {
   const double wavelength = 2 * std::numbers::pi / inverse;
-  const double longest_kept = s.original_max_position / s.high_freq_factor, shortest_stretched = s.original_max_position / s.low_freq_factor;
+  const double longest_kept = s.original_max_position / s.high_freq_factor,
+               shortest_stretched = s.original_max_position / s.low_freq_factor;
   if (wavelength < longest_kept) return inverse;
   if (wavelength > shortest_stretched) return inverse / s.factor;
   const double blend = (s.original_max_position / wavelength - s.low_freq_factor) / (s.high_freq_factor - s.low_freq_factor);
@@ -46,7 +47,8 @@ RopeFrequencies rope_frequencies(const RopeOptions& options) {
   if (dim < 2 || dim % 2 != 0 || dim > options.head_dim)
     invalid("rope: {} rotary dimensions of a head of {}: an even number of at most the head's size is wanted", dim, options.head_dim);
   if (!(options.theta > 0)) invalid("rope: theta is {}, a positive number is wanted", options.theta);
-  if (s.kind != RopeScaling::Kind::kNone && !(s.factor > 0)) invalid("rope: the scaling factor is {}, a positive number is wanted", s.factor);
+  if (s.kind != RopeScaling::Kind::kNone && !(s.factor > 0))
+    invalid("rope: the scaling factor is {}, a positive number is wanted", s.factor);
   RopeFrequencies result;
   for (int64_t i = 0; i < dim / 2; ++i) {
     // Rounded step by step as the reference implementation does it in fp32.

@@ -1,9 +1,9 @@
 #include "headrace/functional.h"
 
 #include "core/dtype.h"
+#include "ops/cast/cast.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
-#include "ops/cast/cast.h"
 #include "ops/index_select/index_select.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/reduce/reduce.h"

@@ -38,7 +38,8 @@ class ReferenceKernel : public CpuKernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_reference_kernel(const KernelRequest& request) {
-  if (!request.call.op.reference) fail(ErrorCode::kUnsupported, "{}: no kernel on this device, and the op has no reference", request.call.op.name);
+  if (!request.call.op.reference)
+    fail(ErrorCode::kUnsupported, "{}: no kernel on this device, and the op has no reference", request.call.op.name);
   return std::make_unique<ReferenceKernel>(request);
 }
 

@@ -23,9 +23,9 @@ struct Constant {
 };
 
 struct KernelRequest {
-  const OpCall& call;                            // op, attributes and operand types (symbolic)
+  const OpCall& call;  // op, attributes and operand types (symbolic)
   std::span<const TensorType> outputs;
-  std::span<const Constant> constants;           // one for each operand
+  std::span<const Constant> constants;  // one for each operand
   Arithmetic arithmetic = Arithmetic::kFast;
   Device& device;
 

@@ -1,6 +1,4 @@
 // Table of contents: every kernel. Within an op the preferred ones come first; an op's reference is always there as the last.
-#include "ops/ops.h"
-
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
@@ -12,6 +10,7 @@
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/matmul/matmul.h"
+#include "ops/ops.h"
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"

@@ -54,7 +54,8 @@ void write_integers(const Tensor& t, const std::vector<int64_t>& values) {
   });
 }
 
-void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs, const std::function<void(int64_t, std::span<const int64_t>)>& body) {
+void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs,
+                        const std::function<void(int64_t, std::span<const int64_t>)>& body) {
   std::vector<int64_t> offsets(inputs.size());
   const int64_t count = output.numel();
   for (int64_t i = 0; i < count; ++i) {
@@ -89,10 +90,12 @@ DType promote(const OpCall& call, DType a, DType b) {
   const auto rank = [](DType d) {  // PyTorch's lattice: bool < u8, i8 < i32 < i64 < f16, bf16 < f32
     switch (d) {
       case DType::kBool: return 0;
-      case DType::kU8: case DType::kI8: return 1;
+      case DType::kU8:
+      case DType::kI8: return 1;
       case DType::kI32: return 2;
       case DType::kI64: return 3;
-      case DType::kF16: case DType::kBF16: return 4;
+      case DType::kF16:
+      case DType::kBF16: return 4;
       default: return 5;
     }
   };

@@ -8,14 +8,15 @@
 
 namespace headrace {
 
-HostTensor contiguous_copy(const Tensor& tensor);                 // of any strides
-std::vector<float> read_floats(const Tensor& contiguous);         // of any dtype, block types too
-void write_floats(const Tensor& contiguous, const std::vector<float>& values);  // rounded to the tensor's dtype
-std::vector<int64_t> read_integers(const Tensor& contiguous);     // of an integer dtype or bool
+HostTensor contiguous_copy(const Tensor& tensor);                                   // of any strides
+std::vector<float> read_floats(const Tensor& contiguous);                           // of any dtype, block types too
+void write_floats(const Tensor& contiguous, const std::vector<float>& values);      // rounded to the tensor's dtype
+std::vector<int64_t> read_integers(const Tensor& contiguous);                       // of an integer dtype or bool
 void write_integers(const Tensor& contiguous, const std::vector<int64_t>& values);  // to the same; they wrap around, bool is "not zero"
 
 // Calls body(output index, offset of each operand's element) for every element of `output` with PyTorch's broadcasting.
-void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs, const std::function<void(int64_t, std::span<const int64_t>)>& body);
+void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs,
+                        const std::function<void(int64_t, std::span<const int64_t>)>& body);
 
 // PyTorch's rules over symbolic shapes. Both reject through the call.
 Shape broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b);

@@ -4,10 +4,8 @@
 inline int lanes_of(int64_t left) { return left < F32::kLanes ? int(left) : F32::kLanes; }
 inline F32 load_some(const float* p, int m) { return m == F32::kLanes ? load(p) : load(p, m); }
 inline void store_some(float* p, F32 x, int m) {
-  if (m == F32::kLanes)
-    store(p, x);
-  else
-    store(p, x, m);
+  if (m == F32::kLanes) store(p, x);
+  else store(p, x, m);
 }
 
 // out[i] = f(x[i]); out may be x.

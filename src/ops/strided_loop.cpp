@@ -100,14 +100,10 @@ void copy_elements(std::byte* to, int64_t to_step, const std::byte* from, int64_
 }  // namespace
 
 void copy_run(std::byte* to, int64_t to_step, const std::byte* from, int64_t from_step, int64_t n, int64_t bytes) {
-  if (n == 1 || (to_step == 1 && from_step == 1))
-    std::memcpy(to, from, size_t(n * bytes));
-  else if (bytes == 4)
-    copy_elements<uint32_t>(to, to_step, from, from_step, n);
-  else if (bytes == 2)
-    copy_elements<uint16_t>(to, to_step, from, from_step, n);
-  else if (bytes == 8)
-    copy_elements<uint64_t>(to, to_step, from, from_step, n);
+  if (n == 1 || (to_step == 1 && from_step == 1)) std::memcpy(to, from, size_t(n * bytes));
+  else if (bytes == 4) copy_elements<uint32_t>(to, to_step, from, from_step, n);
+  else if (bytes == 2) copy_elements<uint16_t>(to, to_step, from, from_step, n);
+  else if (bytes == 8) copy_elements<uint64_t>(to, to_step, from, from_step, n);
   else
     for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_step * bytes, from + i * from_step * bytes, size_t(bytes));
 }

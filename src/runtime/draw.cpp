@@ -16,10 +16,8 @@ int bin_of(float weight) { return int(std::min<uint32_t>((kOne - std::bit_cast<u
 int32_t Drawer::draw(std::span<const float> row, float max, const DrawOptions& options, double uniform) {
   const bool all = options.top_k == 0 || options.top_k >= int(row.size());
   if (all && options.top_p >= 1) return draw_from_all(row, max, options, uniform);
-  if (all)
-    keep_top_p(row, max, options);
-  else
-    keep_top_k(row, max, options);
+  if (all) keep_top_p(row, max, options);
+  else keep_top_k(row, max, options);
   std::erase_if(candidates_, [&](const Candidate& c) { return c.weight < options.min_p; });  // the greatest weight is 1
   return draw_candidate(uniform);
 }

@@ -20,13 +20,8 @@ std::string_view name(FinishReason reason) {
 
 struct Executor::Impl {
   Impl(std::unique_ptr<Model> m, const ExecutorOptions& o)
-      : model(std::move(m)),
-        limits(model->limits()),
-        options(resolve(o, limits)),
-        runner(*model),
-        inbox(options.max_queued),
-        loop(runner, limits, options, inbox, outbox),
-        thread([this] {
+      : model(std::move(m)), limits(model->limits()), options(resolve(o, limits)), runner(*model), inbox(options.max_queued),
+        loop(runner, limits, options, inbox, outbox), thread([this] {
           if (model->threads()) model->threads()->pin_caller();
           loop.run();
         }) {}

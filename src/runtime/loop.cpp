@@ -25,10 +25,7 @@ Timings timings_of(const Sequence& s, bool finished) {
 }  // namespace
 
 Loop::Loop(Runner& runner, const ModelLimits& limits, const ExecutorOptions& options, Inbox& inbox, Outbox& outbox)
-    : runner_(runner),
-      limits_(limits),
-      inbox_(inbox),
-      outbox_(outbox),
+    : runner_(runner), limits_(limits), inbox_(inbox), outbox_(outbox),
       cache_(limits.num_blocks, limits.block_tokens, options.prefix_cache ? KvCache::Sharing::kPrefixes : KvCache::Sharing::kNone),
       scheduler_({.policy = options.policy,
                   .max_sequences = options.max_sequences,

@@ -59,10 +59,7 @@ bool equal(const std::vector<TokenLogprobs>& a, const std::vector<TokenLogprobs>
 // A loop with everything around it, and all that it sent, merged per request.
 struct Bench {
   explicit Bench(const ModelLimits& limits = kLimits, ExecutorOptions o = {})
-      : model(limits),
-        options(with_eos(o, limits)),
-        runner(model),
-        inbox(options.max_queued),
+      : model(limits), options(with_eos(o, limits)), runner(model), inbox(options.max_queued),
         loop(runner, limits, options, inbox, outbox) {}
 
   static ExecutorOptions with_eos(ExecutorOptions o, const ModelLimits& limits) {
@@ -258,10 +255,8 @@ TEST(Loop, StopsAtTheEndTokenAndAtTheContext) {
   for (auto& [id, response] : b.responses) {
     b.expect_right(id);
     stopped += response.finish == FinishReason::kStop;
-    if (response.finish == FinishReason::kStop)
-      EXPECT_TRUE(response.token_ids.back() == kEos || response.token_ids.back() == 9);
-    else
-      EXPECT_EQ(response.token_ids.size() + b.requests[id].token_ids.size(), kLimits.max_context);
+    if (response.finish == FinishReason::kStop) EXPECT_TRUE(response.token_ids.back() == kEos || response.token_ids.back() == 9);
+    else EXPECT_EQ(response.token_ids.size() + b.requests[id].token_ids.size(), kLimits.max_context);
   }
   EXPECT_GT(stopped, 10);
   EXPECT_LT(stopped, 40);

@@ -1,7 +1,6 @@
-#include "headrace/engine.h"
-
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
+#include "headrace/engine.h"
 #include "lowering/plan.h"
 #include "lowering/weight_parameters.h"
 #include "ops/ops.h"
@@ -14,7 +13,8 @@ struct Session::Impl {
   std::unique_ptr<Stream> stream;
 };
 
-Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options) : impl_(std::make_unique<Impl>()) {
+Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options)
+    : impl_(std::make_unique<Impl>()) {
   if (options.compile) compile(graph, options.passes);
   WeightParameters parameters(graph, std::move(weights));
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});

@@ -1,9 +1,8 @@
-#include "headrace/engine.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "headrace/engine.h"
 #include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"

@@ -26,8 +26,9 @@ size_t count_suffix(std::string_view text, std::string_view unit, size_t most) {
   return count;
 }
 
-constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
-                                                                      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {{" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},
+                                                                      {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"},
+                                                                      {" 've", "'ve"}, {" 're", "'re"}};
 
 // The tokenizers library cleans each token, with one rule more. It touches nothing that the others do.
 std::string clean_token(std::string text) { return replace_all(clean_up_spaces(std::move(text)), " do not", " don't"); }

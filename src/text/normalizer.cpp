@@ -24,7 +24,8 @@ constexpr size_t kMostGrown = size_t{256} << 20;
 // What a hostile file's replacements, one behind the other, would make of a text fills any memory.
 void check_growth(size_t bytes, size_t bytes_before) {
   if (bytes > kMostGrown && bytes > bytes_before)
-    invalid("tokenizer: a normalizer makes more than {} MiB of the text; is the tokenizer's file damaged? Else give less text at a time", kMostGrown >> 20);
+    invalid("tokenizer: a normalizer makes more than {} MiB of the text; is the tokenizer's file damaged? Else give less text at a time",
+            kMostGrown >> 20);
 }
 
 // Each character through `f(out, c)`.

@@ -301,7 +301,8 @@ TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
     EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
   }
   const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
-  const Json post = {{"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
+  const Json post = {
+      {"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
   EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
 }
 

@@ -98,7 +98,8 @@ PostTemplate parse_one(const Json& json, const std::string& type) {
 // A text that is repeated for each part of a hostile template fills any memory.
 PostTemplate checked(PostTemplate post) {
   for (const auto* parts : {&post.single, &post.pair})
-    if (std::count_if(parts->begin(), parts->end(), [](const TemplatePart& part) { return part.kind != TemplatePart::Kind::kTokens; }) > kMostTexts)
+    if (std::count_if(parts->begin(), parts->end(), [](const TemplatePart& part) { return part.kind != TemplatePart::Kind::kTokens; }) >
+        kMostTexts)
       invalid("{}: the text is repeated more than {} times", kWhere, kMostTexts);
   return post;
 }

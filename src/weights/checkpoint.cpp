@@ -20,7 +20,8 @@ Checkpoint open_config(const std::string& path) {
   checkpoint.path = path;
   checkpoint.config = canonical_config(read_json_file(path), path);
   checkpoint.generation = generation_defaults(checkpoint.config, nullptr, path);
-  checkpoint.no_weights = fmt::format("{}: is a configuration without weights; name the model's folder, or use random weights (--random-weights)", path);
+  checkpoint.no_weights =
+      fmt::format("{}: is a configuration without weights; name the model's folder, or use random weights (--random-weights)", path);
   return checkpoint;
 }
 
@@ -32,8 +33,9 @@ std::string why_no_weights(const fs::path& folder) {
                          printable(name));
     }
   }
-  return fmt::format("{}: holds no weights: neither model.safetensors nor shards of it; fetch them, or use random weights (--random-weights)",
-                     folder.string());
+  return fmt::format(
+      "{}: holds no weights: neither model.safetensors nor shards of it; fetch them, or use random weights (--random-weights)",
+      folder.string());
 }
 
 Checkpoint open_folder(const fs::path& folder) {
@@ -80,7 +82,8 @@ const WeightSource& Checkpoint::require_weights() const {
 
 Checkpoint open_checkpoint(const std::string& path) {
   if (!is_there(path))
-    fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file, a config.json or an engine", printable(path, 500));
+    fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file, a config.json or an engine",
+         printable(path, 500));
   if (is_folder(path)) {
     if (is_there(fs::path(path) / "config.json")) return open_folder(path);
     const std::string gguf = only_gguf(path);

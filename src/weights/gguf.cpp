@@ -157,7 +157,8 @@ void place(std::vector<HeaderReader::TensorEntry>& entries, std::span<const std:
   std::sort(order.begin(), order.end(),
             [](auto* a, auto* b) { return a->offset != b->offset ? a->offset < b->offset : a->bytes < b->bytes; });
   if (!order.empty() && order[0]->offset != 0)
-    invalid("{}: tensor '{}', the first, is at offset {}, wanted 0; the file is damaged", where, printable(order[0]->tensor.name), order[0]->offset);
+    invalid("{}: tensor '{}', the first, is at offset {}, wanted 0; the file is damaged", where, printable(order[0]->tensor.name),
+            order[0]->offset);
   for (size_t i = 1; i < order.size(); ++i) {
     const auto &before = *order[i - 1], &after = *order[i];
     if (after.offset > round_up(before.offset + before.bytes, alignment)) {

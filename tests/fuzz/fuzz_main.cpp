@@ -51,8 +51,10 @@ size_t below(Random& random, size_t limit) { return limit == 0 ? 0 : random() % 
 
 // One change: bytes, numbers, stretches, or a piece of another seed.
 void mutate(Bytes& bytes, const std::vector<Bytes>& seeds, Random& random) {
-  constexpr uint64_t kNumbers[] = {0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, ~uint64_t{0}};
-  constexpr const char* kTexts[] = {"0", "-1", "1e999", "4294967296", "null", "true", "[]", "{}", "\"\"", "[", "}", ",", "\\", "\"", "\xff", "\xe2\x96\x81"};
+  constexpr uint64_t kNumbers[] = {
+      0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, ~uint64_t{0}};
+  constexpr const char* kTexts[] = {"0",    "-1", "1e999", "4294967296", "null", "true", "[]",   "{}",
+                                    "\"\"", "[",  "}",     ",",          "\\",   "\"",   "\xff", "\xe2\x96\x81"};
   const size_t at = below(random, bytes.size() + 1);
   const size_t length = std::min(bytes.size() - at, size_t{1} << below(random, 10));
   const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at), end = begin + static_cast<std::ptrdiff_t>(length);

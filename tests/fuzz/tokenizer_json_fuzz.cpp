@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace headrace;
   try {
     const auto tokenizer = std::make_shared<const Tokenizer>(parse_tokenizer_json({reinterpret_cast<const char*>(data), size}));
-    for (const char* text : {"", " ", "Hello, w\u00f6rld! it's 12345", "  a\n\nb\t<s></s><unk>\u2581x", "\u4f60\u597d \U0001f642\u200d e\u0301\u0323"}) {
+    for (const char* text :
+         {"", " ", "Hello, w\u00f6rld! it's 12345", "  a\n\nb\t<s></s><unk>\u2581x", "\u4f60\u597d \U0001f642\u200d e\u0301\u0323"}) {
       for (const bool special : {false, true}) {
         const auto ids = tokenizer->encode(text, {.add_special = special, .parse_special = special});
         Detokenizer stream(tokenizer);

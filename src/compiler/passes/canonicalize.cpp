@@ -59,7 +59,8 @@ void merge_equal_nodes(Graph& graph) {
     for (const Value& in : node->inputs()) key = key * 31 + std::hash<Value>()(in);
     Node* twin = nullptr;
     for (auto [it, end] = seen.equal_range(key); it != end && !twin; ++it)
-      if (&it->second->op() == &node->op() && it->second->inputs() == node->inputs() && it->second->attributes() == node->attributes()) twin = it->second;
+      if (&it->second->op() == &node->op() && it->second->inputs() == node->inputs() && it->second->attributes() == node->attributes())
+        twin = it->second;
     if (!twin) {
       seen.emplace(key, node);
       continue;

@@ -74,9 +74,12 @@ void fuse_qkv_post(Graph& graph, const CompileOptions&) {
     if (q->norm_weight) operands.insert(operands.end(), {q->norm_weight, k->norm_weight});
     graph.insert_before(attention);
     const std::vector<Value> post = graph.emit_all("qkv_post",
-                                                   QkvPost{.heads = a.heads, .kv_heads = a.kv_heads, .head_dim = a.head_dim,
+                                                   QkvPost{.heads = a.heads,
+                                                           .kv_heads = a.kv_heads,
+                                                           .head_dim = a.head_dim,
                                                            .interleaved = q->rope->attributes_as<Rope>().interleaved,
-                                                           .qk_norm = bool(q->norm_weight), .eps = q->eps},
+                                                           .qk_norm = bool(q->norm_weight),
+                                                           .eps = q->eps},
                                                    std::move(operands));
     graph.insert_before(nullptr);
     graph.replace_all_uses(write->output(), post[0]);

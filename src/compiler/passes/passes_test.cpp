@@ -18,9 +18,7 @@ constexpr char kLeaves[] = R"(
   param %n : f32[8]
 )";
 
-Graph parse(const std::string& body) {
-  return Graph::parse("graph g {" + std::string(kLeaves) + body + "\n}", builtin_ops());
-}
+Graph parse(const std::string& body) { return Graph::parse("graph g {" + std::string(kLeaves) + body + "\n}", builtin_ops()); }
 
 // The nodes of the graph as text, one a line, leaves left out.
 std::string nodes(const Graph& graph) {
@@ -28,7 +26,8 @@ std::string nodes(const Graph& graph) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     const std::string line = text.substr(at, end - at);
-    if (line.find(" = ") != std::string::npos && line.find("const ") == std::string::npos) out += line.substr(2, line.rfind(" : ") - 2) + "\n";
+    if (line.find(" = ") != std::string::npos && line.find("const ") == std::string::npos)
+      out += line.substr(2, line.rfind(" : ") - 2) + "\n";
     at = end + 1;
   }
   return out;
@@ -74,22 +73,30 @@ TEST(Canonicalize, ViewsOfViewsBecomeOneAndIdleOnesGo) {
 
 TEST(FuseGatedMlp, TakesEitherOrderOfTheFactors) {
   const std::string fused = "fused_linear(%x, %w, %u) {num_weights=2, activation=silu, gated=true}";
-  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y").find(fused), std::string::npos);
-  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%p, %s)\n return %y").find(fused), std::string::npos);
+  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y").find(fused),
+            std::string::npos);
+  EXPECT_NE(after(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%p, %s)\n return %y").find(fused),
+            std::string::npos);
 }
 
 TEST(FuseGatedMlp, LeavesAlone) {
-  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%r, %u)\n %y = mul(%s, %p)\n return %y")) << "another input";
-  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y, %s")) << "a marked value";
-  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n %z = add(%y, %p)\n return %z"))
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%r, %u)\n %y = mul(%s, %p)\n return %y"))
+      << "another input";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y, %s"))
+      << "a marked value";
+  EXPECT_FALSE(changes(fuse_gated_mlp,
+                       "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n %z = add(%y, %p)\n return %z"))
       << "another reader of up";
-  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u, %b)\n %y = mul(%s, %p)\n return %y")) << "one bias only";
-  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = tanh(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y")) << "tanh is no gate";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = silu(%g)\n %p = linear(%x, %u, %b)\n %y = mul(%s, %p)\n return %y"))
+      << "one bias only";
+  EXPECT_FALSE(changes(fuse_gated_mlp, "%g = linear(%x, %w)\n %s = tanh(%g)\n %p = linear(%x, %u)\n %y = mul(%s, %p)\n return %y"))
+      << "tanh is no gate";
 }
 
 TEST(MergeLinears, ParallelOnesOfAnyWeightTypesBecomeOneAndSlices) {
   EXPECT_EQ(after(merge_linears, "%q = linear(%x, %w)\n %k = linear(%x, %v)\n %y = add(%q, %k)\n return %y"),
-            "%0 = fused_linear(%x, %w, %v) {num_weights=2}\n%1 = slice(%0) {axis=-1, end=8}\n%2 = slice(%0) {axis=-1, begin=8, end=16}\n%y = add(%1, %2)\n");
+            "%0 = fused_linear(%x, %w, %v) {num_weights=2}\n%1 = slice(%0) {axis=-1, end=8}\n%2 = slice(%0) {axis=-1, begin=8, end=16}\n%y "
+            "= add(%1, %2)\n");
 }
 
 TEST(MergeLinears, LeavesAlone) {
@@ -98,7 +105,9 @@ TEST(MergeLinears, LeavesAlone) {
 }
 
 TEST(FuseLinear, TakesInNormBiasActivationAndResidual) {
-  EXPECT_EQ(after(fuse_linear, "%h = rms_norm(%x, %n) {eps=0.5}\n %l = linear(%h, %w)\n %m = add(%l, %b)\n %s = gelu(%m) {tanh=true}\n %y = add(%r, %s)\n return %y"),
+  EXPECT_EQ(after(fuse_linear,
+                  "%h = rms_norm(%x, %n) {eps=0.5}\n %l = linear(%h, %w)\n %m = add(%l, %b)\n %s = gelu(%m) {tanh=true}\n %y = add(%r, "
+                  "%s)\n return %y"),
             "%0 = fused_linear(%x, %n, %w, %b, %r) {norm=rms, eps=0.5, bias=true, activation=gelu_tanh, residual=true}\n");
 }
 
@@ -106,13 +115,14 @@ TEST(FuseLinear, LeavesAlone) {
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %r)\n return %y, %l")) << "a marked product";
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %l)\n return %y")) << "a sum with itself";
   EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l, %h")) << "a marked norm";
-  EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %k = silu(%h)\n return %l, %k")) << "another reader of the norm";
-
+  EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %k = silu(%h)\n return %l, %k"))
+      << "another reader of the norm";
 }
 
 TEST(FuseAddNorm, TheSumSurvivesForOtherReadersAndAsAnOutput) {
   EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = rms_norm(%s, %n)\n return %y, %s"), "%0, %1 = add_rms_norm(%x, %r, %n)\n");
-  EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = layer_norm(%s, %n, %b) {eps=0.5}\n return %y"), "%0, %1 = add_layer_norm(%x, %r, %n, %b) {eps=0.5}\n");
+  EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = layer_norm(%s, %n, %b) {eps=0.5}\n return %y"),
+            "%0, %1 = add_layer_norm(%x, %r, %n, %b) {eps=0.5}\n");
   EXPECT_FALSE(changes(fuse_add_norm, "%s = add(%x, %b)\n %y = rms_norm(%s, %n)\n return %y")) << "a broadcast sum";
 }
 
@@ -135,7 +145,8 @@ TEST(UseKvCache, CausalAttentionReadsAndWritesAState) {
   EXPECT_TRUE(graph.find(Leaf::kState, "kv.0"));
   fuse_qkv_post(graph, {});
   graph.verify();
-  EXPECT_NE(nodes(graph).find("qkv_post(%kv.0, %x, %r, %x, %t, %slots) {heads=2, kv_heads=2, head_dim=4}"), std::string::npos) << nodes(graph);
+  EXPECT_NE(nodes(graph).find("qkv_post(%kv.0, %x, %r, %x, %t, %slots) {heads=2, kv_heads=2, head_dim=4}"), std::string::npos)
+      << nodes(graph);
   EXPECT_EQ(nodes(graph).find("= rope("), std::string::npos);
 }
 
@@ -150,7 +161,8 @@ TEST(UseKvCache, LeavesEncodersAndUncachedRunsAlone) {
 }
 
 TEST(Compile, MarkedValuesSurviveEveryPass) {
-  Graph graph = parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y, %s as \"inner\", %h as \"norm\"");
+  Graph graph =
+      parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y, %s as \"inner\", %h as \"norm\"");
   compile(graph);
   ASSERT_EQ(graph.outputs().size(), 3u);
   EXPECT_EQ(graph.outputs()[1].name, "inner");
@@ -161,16 +173,19 @@ TEST(Compile, PassesCanBeSkippedByNameAndUnknownNamesAreErrors) {
   const std::string body = "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l";
   Graph graph = parse(body);
   std::vector<std::string> seen;
-  compile(graph, {.skip_passes = {"fuse-linear"}, .observer = [&](const std::string& pass, const Graph&, double) { seen.push_back(pass); }});
+  compile(graph,
+          {.skip_passes = {"fuse-linear"}, .observer = [&](const std::string& pass, const Graph&, double) { seen.push_back(pass); }});
   EXPECT_EQ(nodes(graph), nodes(parse(body)));
   EXPECT_EQ(seen.size() + 1, pass_names().size());
   EXPECT_THROW(compile(graph, {.skip_passes = {"no-such-pass"}}), Error);
 }
 
 TEST(SelectRowsEarly, RowsAreChosenBeforeTheOpsThatMakeThem) {
-  EXPECT_EQ(after(select_rows_early, " input %rows : i32[wanted]\n %a = add(%x, %r)\n %l = linear(%a, %w)\n %s = silu(%l)\n %y = add(%s, %a)\n"
-                                     " %z = index_select(%y, %rows)\n return %z"),
-            "%0 = index_select(%x, %rows)\n%1 = index_select(%r, %rows)\n%2 = add(%0, %1)\n%3 = linear(%2, %w)\n%4 = silu(%3)\n%5 = add(%4, %2)\n");
+  EXPECT_EQ(after(select_rows_early,
+                  " input %rows : i32[wanted]\n %a = add(%x, %r)\n %l = linear(%a, %w)\n %s = silu(%l)\n %y = add(%s, %a)\n"
+                  " %z = index_select(%y, %rows)\n return %z"),
+            "%0 = index_select(%x, %rows)\n%1 = index_select(%r, %rows)\n%2 = add(%0, %1)\n%3 = linear(%2, %w)\n%4 = silu(%3)\n%5 = "
+            "add(%4, %2)\n");
 }
 
 TEST(SelectRowsEarly, WhatIsWantedWholeOrMixesRowsIsLeftAlone) {

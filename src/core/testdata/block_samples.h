@@ -14,6 +14,7 @@ struct BlockSample {
   std::vector<uint32_t> values;
 };
 
+// clang-format off
 inline const BlockSample kBlockSamples[] = {
     {DType::kQ8_0,
      {183, 41, 34, 121, 243, 189, 6, 131, 102, 168, 82, 193, 187, 150, 81, 243, 205, 24, 236, 8, 246, 164, 231, 36, 210, 111, 172, 210, 174, 176, 218, 242,

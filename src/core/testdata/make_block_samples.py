@@ -31,7 +31,7 @@ rng = np.random.default_rng(1)
 print("// Made by make_block_samples.py: one random block of every type, and the fp32 bits that it means. Do not edit.")
 print("#pragma once\n\n#include <cstdint>\n#include <vector>\n\n#include \"headrace/types.h\"\n\nnamespace headrace::testdata {\n")
 print("struct BlockSample {\n  DType dtype;\n  std::vector<uint8_t> bytes;\n  std::vector<uint32_t> values;\n};\n")
-print("inline const BlockSample kBlockSamples[] = {")
+print("// clang-format off\ninline const BlockSample kBlockSamples[] = {")
 for name in TYPES:
     kind = gguf.GGMLQuantizationType[name]
     block = sample(rng, kind)

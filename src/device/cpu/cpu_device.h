@@ -15,8 +15,8 @@ class CpuKernel : public Kernel {
 };
 
 struct CpuOptions {
-  int num_threads = 0;            // 0: one per core
-  std::optional<CpuIsa> isa;      // nothing: best_cpu_isa()
+  int num_threads = 0;        // 0: one per core
+  std::optional<CpuIsa> isa;  // nothing: best_cpu_isa()
 };
 
 class CpuDevice : public Device {

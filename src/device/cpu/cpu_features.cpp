@@ -18,10 +18,12 @@ struct Flag {
 
 // __builtin_cpu_supports asks cpuid, and xgetbv whether the operating system saves the registers.
 #if defined(__x86_64__)
-#define HEADRACE_FLAG(x) Flag { x, __builtin_cpu_supports(x) != 0 }
+#define HEADRACE_FLAG(x) \
+  Flag { x, __builtin_cpu_supports(x) != 0 }
 std::vector<Flag> flags() {
-  return {HEADRACE_FLAG("avx"),      HEADRACE_FLAG("avx2"),     HEADRACE_FLAG("fma"),      HEADRACE_FLAG("f16c"),       HEADRACE_FLAG("bmi2"),      HEADRACE_FLAG("avx512f"),
-          HEADRACE_FLAG("avx512bw"), HEADRACE_FLAG("avx512dq"), HEADRACE_FLAG("avx512vl"), HEADRACE_FLAG("avx512vnni"), HEADRACE_FLAG("avx512bf16")};
+  return {HEADRACE_FLAG("avx"),      HEADRACE_FLAG("avx2"),       HEADRACE_FLAG("fma"),       HEADRACE_FLAG("f16c"),
+          HEADRACE_FLAG("bmi2"),     HEADRACE_FLAG("avx512f"),    HEADRACE_FLAG("avx512bw"),  HEADRACE_FLAG("avx512dq"),
+          HEADRACE_FLAG("avx512vl"), HEADRACE_FLAG("avx512vnni"), HEADRACE_FLAG("avx512bf16")};
 }
 #undef HEADRACE_FLAG
 #else

@@ -28,7 +28,7 @@ inline void store_16bit(void* p, __m128i bits, int n) {
 inline F32 load(const float* p) { return {_mm256_loadu_ps(p)}; }
 inline F32 load(const float* p, int n) { return {_mm256_maskload_ps(p, first_lanes(n))}; }
 inline F32 load(const Half* p) { return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))}; }
-inline F32 load(const Half* p, int n) { return n == F32::kLanes ? load(p) : F32 {_mm256_cvtph_ps(load_16bit(p, n))}; }
+inline F32 load(const Half* p, int n) { return n == F32::kLanes ? load(p) : F32{_mm256_cvtph_ps(load_16bit(p, n))}; }
 inline F32 bf16_to_f32(__m128i bits) { return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))}; }
 inline F32 load(const BFloat16* p) { return bf16_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
 inline F32 load(const BFloat16* p, int n) { return n == F32::kLanes ? load(p) : bf16_to_f32(load_16bit(p, n)); }

@@ -37,7 +37,9 @@ inline void store(float* p, F32 x, int n) { n == F32::kLanes ? _mm512_storeu_ps(
 inline void store(Half* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_f16(x)); }
 inline void store(Half* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_f16(x)); }
 inline void store(BFloat16* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_bf16(x)); }
-inline void store(BFloat16* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_bf16(x)); }
+inline void store(BFloat16* p, F32 x, int n) {
+  n == F32::kLanes ? store(p, x) : _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_bf16(x));
+}
 
 inline F32 operator+(F32 a, F32 b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline F32 operator-(F32 a, F32 b) { return {_mm512_sub_ps(a.v, b.v)}; }
@@ -82,8 +84,10 @@ inline void transpose(F32 (&x)[16]) {
   }
 #pragma GCC unroll 4
   for (int c = 0; c < 4; ++c) {
-    const __m512 even_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0x88), even_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0x88);
-    const __m512 odd_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0xdd), odd_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0xdd);
+    const __m512 even_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0x88),
+                 even_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0x88);
+    const __m512 odd_top = _mm512_shuffle_f32x4(fours[c], fours[c + 4], 0xdd),
+                 odd_bottom = _mm512_shuffle_f32x4(fours[c + 8], fours[c + 12], 0xdd);
     x[c].v = _mm512_shuffle_f32x4(even_top, even_bottom, 0x88);
     x[c + 4].v = _mm512_shuffle_f32x4(odd_top, odd_bottom, 0x88);
     x[c + 8].v = _mm512_shuffle_f32x4(even_top, even_bottom, 0xdd);

@@ -1,5 +1,8 @@
 // 4 floats in portable C++ (the compiler uses SSE2 or NEON). Included inside a namespace: see simd.h.
 
+// A table of operations, one a line.
+// clang-format off
+
 struct F32 {
   static constexpr int kLanes = 4;
   float v[4];

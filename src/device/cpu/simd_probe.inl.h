@@ -1,4 +1,7 @@
 // Evaluates functions on arrays with one instruction set, for simd_test.cpp, which itself stays baseline code.
+
+// A table of operations, one a line.
+// clang-format off
 template <typename Function>
 void map(Function function, const float* x, float* y, int n) {
   for (int i = 0; i < n; i += F32::kLanes) {

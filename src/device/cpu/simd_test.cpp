@@ -47,13 +47,24 @@ void expect_close(int which, double (*truth)(double), double relative, double ab
   }
 }
 
-TEST(Simd, ExpIsWithinTwoUlp) { expect_close(0, [](double x) { return std::exp(x); }, 2.4e-7, 0, -87.3f, 88.3f); }
-TEST(Simd, TanhKeepsRelativePrecisionNearZero) {
-  expect_close(1, [](double x) { return std::tanh(x); }, 5e-7, 0, -1e-3f, 1e-3f);
-  expect_close(1, [](double x) { return std::tanh(x); }, 5e-7, 0, -12, 12);
+TEST(Simd, ExpIsWithinTwoUlp) {
+  expect_close(
+      0, [](double x) { return std::exp(x); }, 2.4e-7, 0, -87.3f, 88.3f);
 }
-TEST(Simd, ErfIsWithinFewTenMillionths) { expect_close(2, [](double x) { return std::erf(x); }, 0, 6e-7, -6, 6); }
-TEST(Simd, SiluHoldsFarOut) { expect_close(3, [](double x) { return x / (1 + std::exp(-x)); }, 6e-7, 1e-34, -87, 100); }
+TEST(Simd, TanhKeepsRelativePrecisionNearZero) {
+  expect_close(
+      1, [](double x) { return std::tanh(x); }, 5e-7, 0, -1e-3f, 1e-3f);
+  expect_close(
+      1, [](double x) { return std::tanh(x); }, 5e-7, 0, -12, 12);
+}
+TEST(Simd, ErfIsWithinFewTenMillionths) {
+  expect_close(
+      2, [](double x) { return std::erf(x); }, 0, 6e-7, -6, 6);
+}
+TEST(Simd, SiluHoldsFarOut) {
+  expect_close(
+      3, [](double x) { return x / (1 + std::exp(-x)); }, 6e-7, 1e-34, -87, 100);
+}
 
 TEST(Simd, ExpOfExtremes) {
   const float inf = std::numeric_limits<float>::infinity();

@@ -17,7 +17,8 @@ AttributePath::AttributePath(Runtime& runtime, const Value& attribute, Value fal
   std::string_view path = text_of(attribute);
   while (true) {
     const std::string_view part = path.substr(0, path.find('.'));
-    const bool is_number = !part.empty() && part.size() <= 18 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_number =
+        !part.empty() && part.size() <= 18 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
     parts_.push_back(is_number ? Value::integer(std::stoll(std::string(part))) : runtime.string(std::string(part)));
     if (part.size() == path.size()) return;
     path.remove_prefix(part.size() + 1);

@@ -23,7 +23,8 @@ Value force_escape(Runtime& runtime, const Value& self, const CallArguments& arg
 
 void append_quoted(Text& out, std::string_view text, bool in_query) {
   for (const char c : text) {
-    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("_.-~").find(c) != std::string_view::npos;
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          std::string_view("_.-~").find(c) != std::string_view::npos;
     if (is_plain || (c == '/' && !in_query)) {
       out.add(1, c);
     } else if (c == ' ' && in_query) {
@@ -101,8 +102,9 @@ std::string without_tags(std::string_view text) {
 // The entities of escaped text: numbers and the names that HTML text uses most.
 std::string unescape_html(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}, {"apos", "'"}, {"nbsp", "\u00a0"}, {"copy", "\u00a9"}, {"hellip", "\u2026"},
-      {"mdash", "\u2014"}, {"ndash", "\u2013"}, {"lsquo", "\u2018"}, {"rsquo", "\u2019"}, {"ldquo", "\u201c"}, {"rdquo", "\u201d"}};
+      {"amp", "&"},        {"lt", "<"},         {"gt", ">"},          {"quot", "\""},      {"apos", "'"},
+      {"nbsp", "\u00a0"},  {"copy", "\u00a9"},  {"hellip", "\u2026"}, {"mdash", "\u2014"}, {"ndash", "\u2013"},
+      {"lsquo", "\u2018"}, {"rsquo", "\u2019"}, {"ldquo", "\u201c"},  {"rdquo", "\u201d"}};
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const size_t end = text[i] == '&' ? text.substr(i, 12).find(';') : text.npos;
@@ -133,7 +135,8 @@ Value striptags(Runtime& runtime, const Value& self, const CallArguments& argume
 }
 
 constexpr NativeEntry kFilters[] = {
-    {"escape", escape}, {"e", escape}, {"forceescape", force_escape}, {"urlencode", urlencode}, {"xmlattr", xmlattr}, {"striptags", striptags},
+    {"escape", escape},       {"e", escape},        {"forceescape", force_escape},
+    {"urlencode", urlencode}, {"xmlattr", xmlattr}, {"striptags", striptags},
 };
 
 }  // namespace

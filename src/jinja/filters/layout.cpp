@@ -63,7 +63,8 @@ Value truncate(Runtime& runtime, const Value& self, const CallArguments& argumen
 
 Value wordwrap(Runtime& runtime, const Value& self, const CallArguments& arguments) {
   const Parameters p("wordwrap", arguments, {"width", "break_long_words", "wrapstring", "break_on_hyphens"});
-  const WrapOptions options{.width = p.integer_or(0, 79), .breaks_long_words = p.truth_or(1, true), .breaks_on_hyphens = p.truth_or(3, true)};
+  const WrapOptions options{
+      .width = p.integer_or(0, 79), .breaks_long_words = p.truth_or(1, true), .breaks_on_hyphens = p.truth_or(3, true)};
   if (options.width <= 0) invalid("wordwrap: the width is {}, wanted more than 0", options.width);
   const std::string separator = p.is_set(2) ? p.string(2) : "\n";
   Text out;

@@ -102,7 +102,8 @@ Value groupby(Runtime& runtime, const Value& self, const CallArguments& argument
   const Parameters p("groupby", arguments, {"attribute", "default", "case_sensitive"}, 1);
   const AttributePath path(runtime, p[0], p[1]);
   std::vector<Keyed> items;
-  for (Value& item : to_vector(runtime, self)) items.push_back({cased(runtime, path.get(runtime, item), p.truth_or(2, false)), std::move(item)});
+  for (Value& item : to_vector(runtime, self))
+    items.push_back({cased(runtime, path.get(runtime, item), p.truth_or(2, false)), std::move(item)});
   sort_by_key(runtime, items, false);
   std::vector<Value> groups;
   for (size_t i = 0; i < items.size();) {

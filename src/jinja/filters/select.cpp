@@ -60,7 +60,9 @@ Transform test_of(Runtime& runtime, const CallArguments& arguments, bool of_attr
   const std::string& name = name_of(arguments.positional[skip], "test");
   const NativeFunction function = find_test(name);
   if (!function) invalid("there is no test named '{}'", printable(name));
-  return [rt, path, function, rest = without_first(arguments, skip + 1)](const Value& item) { return function(*rt, path.get(*rt, item), rest); };
+  return [rt, path, function, rest = without_first(arguments, skip + 1)](const Value& item) {
+    return function(*rt, path.get(*rt, item), rest);
+  };
 }
 
 struct Choice {

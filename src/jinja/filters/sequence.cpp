@@ -143,12 +143,14 @@ Value default_value(Runtime& runtime, const Value& self, const CallArguments& ar
   return p.has(0) ? p[0] : runtime.string("");
 }
 
-Value random(Runtime&, const Value&, const CallArguments&) { invalid("the filter 'random' is not supported: its output would not be repeatable"); }
+Value random(Runtime&, const Value&, const CallArguments&) {
+  invalid("the filter 'random' is not supported: its output would not be repeatable");
+}
 
 constexpr NativeEntry kFilters[] = {
-    {"length", length}, {"count", length}, {"list", list},   {"first", first}, {"last", last},         {"reverse", reverse}, {"join", join}, {"sum", sum},
-    {"batch", batch},   {"slice", slices}, {"items", items}, {"attr", attr},   {"d", default_value}, {"default", default_value},
-    {"random", random},
+    {"length", length},   {"count", length}, {"list", list},       {"first", first},           {"last", last},
+    {"reverse", reverse}, {"join", join},    {"sum", sum},         {"batch", batch},           {"slice", slices},
+    {"items", items},     {"attr", attr},    {"d", default_value}, {"default", default_value}, {"random", random},
 };
 
 }  // namespace

@@ -41,7 +41,8 @@ std::string title_words(std::string_view text) {
   bool in_separator = false;
   for (size_t i = 0; i < text.size();) {
     const Utf8 c = decode_utf8(text, i);
-    const bool is_separator = is_space(c.codepoint) || (c.codepoint < 0x80 && std::string_view("-({[<").find(char(c.codepoint)) != std::string_view::npos);
+    const bool is_separator =
+        is_space(c.codepoint) || (c.codepoint < 0x80 && std::string_view("-({[<").find(char(c.codepoint)) != std::string_view::npos);
     if (is_separator != in_separator) flush(i);
     in_separator = is_separator;
     i += size_t(c.length);
@@ -102,9 +103,17 @@ Value safe(Runtime& runtime, const Value& self, const CallArguments& arguments) 
 }
 
 constexpr NativeEntry kFilters[] = {
-    {"upper", mapped<to_upper>}, {"lower", mapped<to_lower>}, {"capitalize", mapped<capitalize>}, {"title", mapped<title_words>},
-    {"string", string},          {"trim", trim},              {"replace", replace},               {"center", center},
-    {"format", format},          {"wordcount", wordcount},    {"safe", safe},
+    {"upper", mapped<to_upper>},
+    {"lower", mapped<to_lower>},
+    {"capitalize", mapped<capitalize>},
+    {"title", mapped<title_words>},
+    {"string", string},
+    {"trim", trim},
+    {"replace", replace},
+    {"center", center},
+    {"format", format},
+    {"wordcount", wordcount},
+    {"safe", safe},
 };
 
 }  // namespace

@@ -44,8 +44,9 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
     for (int64_t position = 0; position < length; ++position) {
       for (int64_t head = 0; head < a.heads; ++head) {
         const int64_t at = (first + position) * q_row + head * d, kv_at = first * kv_row + head / (a.heads / a.kv_heads) * d;
-        attend(a, visible_keys(a, position, length), &q[at], [&](int64_t j) { return &k[kv_at + j * kv_row]; },
-               [&](int64_t j) { return &v[kv_at + j * kv_row]; }, &y[at]);
+        attend(
+            a, visible_keys(a, position, length), &q[at], [&](int64_t j) { return &k[kv_at + j * kv_row]; },
+            [&](int64_t j) { return &v[kv_at + j * kv_row]; }, &y[at]);
       }
     }
   }
@@ -55,7 +56,12 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_attention(OpRegistry& ops) {
-  ops.add({.name = "attention", .attributes = &attribute_type<Attention>(), .min_inputs = 4, .max_inputs = 4, .infer = infer, .reference = reference});
+  ops.add({.name = "attention",
+           .attributes = &attribute_type<Attention>(),
+           .min_inputs = 4,
+           .max_inputs = 4,
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

@@ -98,7 +98,8 @@ inline void score_panel(const float* q, int q_stride, const float* panel, int he
 // The same for few rows and one vector of positions, the keys turned in registers: scores of positions [0, kLanes) of `rows`.
 // head_dim is a multiple of kLanes.
 template <int kRows, typename T>
-inline void score_vectors(const float* q, int q_stride, const std::byte* const* rows, const std::byte* const* next, int head_dim, float* scores) {
+inline void score_vectors(const float* q, int q_stride, const std::byte* const* rows, const std::byte* const* next, int head_dim,
+                          float* scores) {
   F32 sum[kRows];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) sum[r] = zero();

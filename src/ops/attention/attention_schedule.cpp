@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kSplitRows = 16;    // tiles of more rows are not split: their work is arithmetic, and there are many
+constexpr int64_t kSplitRows = 16;     // tiles of more rows are not split: their work is arithmetic, and there are many
 constexpr int64_t kJobsPerThread = 8;  // aimed at when splitting
 constexpr int32_t kOnlyBlock = 0;      // the table of a sequence without a cache: one endless block
 
@@ -34,8 +34,12 @@ class AttentionRunner::Walk {
     share = runner_.share(launch_, sequence, chunks_per_job_);
     return true;
   }
-  void go_to_job(int64_t job) { while (job >= first_job + jobs()) step(); }
-  void go_to_slot(int64_t slot) { while (slot >= first_slot + slots()) step(); }
+  void go_to_job(int64_t job) {
+    while (job >= first_job + jobs()) step();
+  }
+  void go_to_slot(int64_t slot) {
+    while (slot >= first_slot + slots()) step();
+  }
 
  private:
   const AttentionRunner& runner_;
@@ -101,7 +105,8 @@ int64_t AttentionRunner::max_slots(int64_t num_sequences) const {
 }
 
 size_t AttentionRunner::workspace_bytes(int64_t num_sequences, int64_t max_length) const {
-  return size_t(num_threads_ * attention_scratch_bytes(shape_) + max_slots(num_sequences) * slot_floats(max_length) * int64_t(sizeof(float)));
+  return size_t(num_threads_ * attention_scratch_bytes(shape_) +
+                max_slots(num_sequences) * slot_floats(max_length) * int64_t(sizeof(float)));
 }
 
 void AttentionRunner::run(Team& team, const AttentionLaunch& launch, int64_t max_length, std::byte* workspace) const {
@@ -110,7 +115,8 @@ void AttentionRunner::run(Team& team, const AttentionLaunch& launch, int64_t max
   float* slots = reinterpret_cast<float*>(workspace + num_threads_ * attention_scratch_bytes(shape_));
   const int64_t per_job = chunks_per_job(launch), per_slot = slot_floats(max_length);
   Walk total(*this, launch, per_job);
-  while (total.step()) {}
+  while (total.step()) {
+  }
 
   Walk at(*this, launch, per_job);
   team.for_each(total.first_job, 1, [&](int64_t job, int64_t) {

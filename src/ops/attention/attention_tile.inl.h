@@ -19,7 +19,8 @@ inline void see_chunk(const AttentionTile& tile, int64_t chunk, const AttentionS
 }
 
 // Where positions [begin, end) of a chunk lie. The others get a neighbour's vector, so that whole vectors of positions can be loaded.
-inline void find_vectors(const KvVectors& kv, const AttentionTile& tile, int64_t chunk, const AttentionScratch& at, const std::byte** rows) {
+inline void find_vectors(const KvVectors& kv, const AttentionTile& tile, int64_t chunk, const AttentionScratch& at,
+                         const std::byte** rows) {
   const AttentionTile::Range seen = seen_of_chunk(tile, chunk, at);
   const int begin = int(seen.begin), end = int(seen.end);
   for (int j = begin; j < end;) {
@@ -63,12 +64,14 @@ inline void weigh_scores_of_row(float* scores, int begin, int end, float softcap
 
 inline void weigh_scores(const AttentionShape& shape, int rows, const Partial& out, const AttentionScratch& at) {
   for (int r = 0; r < rows; ++r)
-    if (at.begin[r] < at.end[r]) weigh_scores_of_row(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
+    if (at.begin[r] < at.end[r])
+      weigh_scores_of_row(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
 }
 
 // Scores and weighted values of many rows: keys and values are brought into panels first.
 template <typename T>
-void compute_tile(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out, const AttentionScratch& at) {
+void compute_tile(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out,
+                  const AttentionScratch& at) {
   const int dim = shape.padded_dim(), begin = int(seen.begin), end = int(seen.end);
   load_keys<T>(vectors.keys, vectors.values, begin, end, shape.head_dim, at.keys);
   load_values<T>(vectors.values, vectors.next_keys, begin, end, shape.head_dim, at.values);
@@ -90,7 +93,8 @@ void compute_tile(const AttentionShape& shape, int rows, AttentionTile::Range se
 
 // The same sums for a single group of rows, straight from the cache: memory is read all the while.
 template <typename T>
-void compute_group(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out, const AttentionScratch& at) {
+void compute_group(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out,
+                   const AttentionScratch& at) {
   const int dim = shape.padded_dim();
   for_row_groups(rows, [&]<int kRows>(int) {
     for (int j = int(seen.begin) / kLanes * kLanes; j < seen.end; j += kLanes)
@@ -105,12 +109,14 @@ void compute_group(const AttentionShape& shape, int rows, AttentionTile::Range s
 
 // Computes one of the chunks of a job that ends before chunk `stop`. The keys' places are known: from start_job, or from the chunk before.
 template <typename T>
-void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, int64_t stop, const Partial& out, const AttentionScratch& at) {
+void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, int64_t stop, const Partial& out,
+                   const AttentionScratch& at) {
   const int rows = int(tile.num_rows);
   ChunkVectors vectors{at.key_rows[chunk % 2], at.value_rows, at.value_rows};
   see_chunk(tile, chunk, at);
   find_vectors(tile.values, tile, chunk, at, at.value_rows);
-  if (chunk + 1 < stop) find_vectors(tile.keys, tile, chunk + 1, at, at.key_rows[(chunk + 1) % 2]), vectors.next_keys = at.key_rows[(chunk + 1) % 2];
+  if (chunk + 1 < stop)
+    find_vectors(tile.keys, tile, chunk + 1, at, at.key_rows[(chunk + 1) % 2]), vectors.next_keys = at.key_rows[(chunk + 1) % 2];
   std::memset(out.o, 0, size_t(rows) * size_t(shape.padded_dim()) * sizeof(float));
   const auto compute = rows <= kGroupRows && shape.head_dim % kLanes == 0 ? compute_group<T> : compute_tile<T>;
   compute(shape, rows, seen_of_chunk(tile, chunk, at), vectors, out, at);
@@ -163,7 +169,8 @@ inline void start_job(const AttentionShape& shape, const AttentionTile& tile, in
     const int64_t row = tile.first_row + r;
     const float* q = tile.q + row / shape.group * tile.q_stride + row % shape.group * shape.head_dim;
     for (int d = 0; d < shape.head_dim; d += kLanes)
-      store(at.q + r * shape.padded_dim() + d, load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
+      store(at.q + r * shape.padded_dim() + d,
+            load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
   }
 }
 
@@ -182,7 +189,8 @@ void attend(const AttentionShape& shape, const AttentionTile& tile, std::byte* s
 }
 
 template <typename T>
-void attend_chunks(const AttentionShape& shape, const AttentionTile& tile, int64_t begin, int64_t end, float* partials, std::byte* scratch) {
+void attend_chunks(const AttentionShape& shape, const AttentionTile& tile, int64_t begin, int64_t end, float* partials,
+                   std::byte* scratch) {
   const AttentionScratch at(scratch, shape);
   const int64_t first = tile.chunks(shape).begin, size = Partial::floats(tile.num_rows, shape.padded_dim());
   start_job(shape, tile, begin, at);

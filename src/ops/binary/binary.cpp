@@ -62,10 +62,8 @@ OpDef definition(BinaryFunction function) {
   };
   op.reference = [function](const OpCall&, std::span<const Tensor> in, std::span<const Tensor> out) {
     const Sizes& sizes = out[0].sizes;
-    if (is_float(out[0].dtype))
-      write_floats(out[0], apply_all(function, in, sizes, read_floats(in[0]), read_floats(in[1])));
-    else
-      write_integers(out[0], apply_all(function, in, sizes, read_integers(in[0]), read_integers(in[1])));
+    if (is_float(out[0].dtype)) write_floats(out[0], apply_all(function, in, sizes, read_floats(in[0]), read_floats(in[1])));
+    else write_integers(out[0], apply_all(function, in, sizes, read_integers(in[0]), read_integers(in[1])));
   };
   return op;
 }

@@ -1,4 +1,7 @@
 // Binary functions on floats. Included by ops/each_isa.inl.h.
+
+// A table of operations, one a line.
+// clang-format off
 struct Add { F32 operator()(F32 x, F32 y) const { return x + y; } };
 struct Sub { F32 operator()(F32 x, F32 y) const { return x - y; } };
 struct Mul { F32 operator()(F32 x, F32 y) const { return x * y; } };

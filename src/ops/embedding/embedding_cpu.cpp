@@ -25,8 +25,7 @@ class EmbeddingKernel : public CpuKernel {
       const int64_t id = ids.dtype == DType::kI32 ? ids.as<int32_t>()[at] : ids.as<int64_t>()[at];
       std::byte* to = out.as<std::byte>() + (i * hidden + first) * info(out.dtype).block_bytes;
       float* floats = out.dtype == DType::kF32 ? reinterpret_cast<float*>(to) : wide;
-      if (table.sizes[0] == 0)
-        std::fill_n(floats, n, 0.0f);
+      if (table.sizes[0] == 0) std::fill_n(floats, n, 0.0f);
       else
         read_run(table, std::clamp<int64_t>(id, 0, table.sizes[0] - 1) * table.strides[0] + first * table.strides[1], table.strides[1],
                  floats, n);

@@ -25,13 +25,15 @@ std::vector<TensorType> infer(const OpCall& call) {
   const auto& a = call.as<FusedLinear>();
   call.want(a.num_weights >= 1 && a.num_weights <= 64, "1 to 64 weights are wanted");
   call.want(!a.norm_bias || a.norm == FusedLinear::Norm::kLayer, "only a layer norm has a bias");
-  call.want(!a.gated || (a.num_weights == 2 && a.activation != FusedLinear::Activation::kNone), "gated wants two weights and an activation");
+  call.want(!a.gated || (a.num_weights == 2 && a.activation != FusedLinear::Activation::kNone),
+            "gated wants two weights and an activation");
   const FusedLinearOperands at(a);
   call.want(call.num_inputs() == at.count, fmt::format("{} operands follow from the attributes", at.count));
   const TensorType& x = call.input(0);
   call.want(is_float(x.dtype) && x.shape.rank() >= 1, "x is wanted as floats with at least one axis");
   for (int i : {at.norm_weight, at.norm_bias})
-    if (i >= 0) call.want(call.input(i).shape == Shape{x.shape[-1]}, "the norm's weight and bias are wanted with the size of x's last axis");
+    if (i >= 0)
+      call.want(call.input(i).shape == Shape{x.shape[-1]}, "the norm's weight and bias are wanted with the size of x's last axis");
   Dim out = 0;
   for (int i = 0; i < int(a.num_weights); ++i) {
     const TensorType& w = call.input(at.first_weight + i);
@@ -129,8 +131,14 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_fused_linear(OpRegistry& ops) {
-  ops.add({.name = "fused_linear", .attributes = &attribute_type<FusedLinear>(), .min_inputs = 2, .max_inputs = 256, .infer = infer,
-           .reference = reference, .decompose = decompose, .row_wise = true});
+  ops.add({.name = "fused_linear",
+           .attributes = &attribute_type<FusedLinear>(),
+           .min_inputs = 2,
+           .max_inputs = 256,
+           .infer = infer,
+           .reference = reference,
+           .decompose = decompose,
+           .row_wise = true});
 }
 
 }  // namespace headrace

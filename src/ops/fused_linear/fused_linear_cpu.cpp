@@ -91,7 +91,9 @@ class PackedLinear : public CpuKernel {
       norm_weight_ = widened(request.constants[at.norm_weight]);
       if (a.norm_bias) norm_bias_ = widened(request.constants[at.norm_bias]);
       spec_.norm = {.kind = a.norm == FusedLinear::Norm::kRms ? NormKind::kRms : NormKind::kLayer,
-                    .weight = norm_weight_.data(), .bias = a.norm_bias ? norm_bias_.data() : nullptr, .eps = a.eps};
+                    .weight = norm_weight_.data(),
+                    .bias = a.norm_bias ? norm_bias_.data() : nullptr,
+                    .eps = a.eps};
     }
     verify(spec_);
   }

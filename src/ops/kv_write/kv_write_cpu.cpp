@@ -12,7 +12,9 @@ namespace {
 class KvWriteKernel : public CpuKernel {
  public:
   KvWriteKernel(DType kv, CpuIsa isa) : description_(fmt::format("kv_write/{} {}", name(kv), name(isa))) {
-    const auto pick = [&]<typename T>() { return for_isa(isa, baseline::store_vector<T>, avx2::store_vector<T>, avx512vnni::store_vector<T>); };
+    const auto pick = [&]<typename T>() {
+      return for_isa(isa, baseline::store_vector<T>, avx2::store_vector<T>, avx512vnni::store_vector<T>);
+    };
     store_ = kv == DType::kF16 ? pick.operator()<Half>() : kv == DType::kBF16 ? pick.operator()<BFloat16>() : pick.operator()<float>();
   }
   void run(Team& team, const Launch& launch) const override {
@@ -23,7 +25,8 @@ class KvWriteKernel : public CpuKernel {
     for (int64_t token = begin; token < end; ++token)
       for (int64_t head = 0; head < kv_heads && slots[token] >= 0; ++head)
         for (const KvView::Part part : {KvView::kKeys, KvView::kValues})
-          store_(launch.inputs[part == KvView::kKeys ? 1 : 2].row<float>(token) + head * head_dim, kv.vector(slots[token], part, head), head_dim);
+          store_(launch.inputs[part == KvView::kKeys ? 1 : 2].row<float>(token) + head * head_dim, kv.vector(slots[token], part, head),
+                 head_dim);
   }
   std::string description() const override { return description_; }
 
@@ -35,12 +38,16 @@ class KvWriteKernel : public CpuKernel {
 }  // namespace
 
 void register_kv_write_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "kv_write", .name = "kv_write/cpu", .device = DeviceKind::kCpu,
-               .supports = [](const KernelRequest& request) { return is_float(request.call.input(0).dtype) && request.call.input(1).dtype == DType::kF32; },
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 return with_dense_rows(std::make_unique<KvWriteKernel>(request.call.input(0).dtype, cpu_isa(request)),
-                                        {.even = {1, 2, 3}, .in_place = {0}});
-               }});
+  kernels.add(
+      {.op = "kv_write",
+       .name = "kv_write/cpu",
+       .device = DeviceKind::kCpu,
+       .supports =
+           [](const KernelRequest& request) { return is_float(request.call.input(0).dtype) && request.call.input(1).dtype == DType::kF32; },
+       .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+         return with_dense_rows(std::make_unique<KvWriteKernel>(request.call.input(0).dtype, cpu_isa(request)),
+                                {.even = {1, 2, 3}, .in_place = {0}});
+       }});
 }
 
 }  // namespace headrace

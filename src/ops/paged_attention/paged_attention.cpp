@@ -13,7 +13,8 @@ std::vector<TensorType> infer(const OpCall& call) {
   check_attention(call, a, q);
   call.want(a.causal, "attention over a cache is causal");
   check_kv_cache(call, kv, a.kv_heads, a.head_dim);
-  for (const TensorType* t : {&offsets, &lengths, &tables}) call.want(t->dtype == DType::kI32, "offsets, lengths and tables are wanted as i32");
+  for (const TensorType* t : {&offsets, &lengths, &tables})
+    call.want(t->dtype == DType::kI32, "offsets, lengths and tables are wanted as i32");
   call.want(lengths.shape.rank() == 1, "context_lengths are wanted as (sequences)");
   call.want(offsets.shape == Shape{lengths.shape[0] + 1}, "sequence_offsets are wanted as (sequences + 1)");
   call.want(tables.shape.rank() == 2 && tables.shape[0] == lengths.shape[0], "block_tables are wanted as (sequences, max_blocks)");
@@ -35,8 +36,9 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
           const int64_t block = tables[s * size_t(max_blocks) + size_t(j / block_tokens)];
           return &kv[(((block * 2 + which) * a.kv_heads + kv_head) * block_tokens + j % block_tokens) * d];
         };
-        attend(a, visible_keys(a, lengths[s] - num_new + t, lengths[s]), &q[at], [&](int64_t j) { return vector(0, j); },
-               [&](int64_t j) { return vector(1, j); }, &y[at]);
+        attend(
+            a, visible_keys(a, lengths[s] - num_new + t, lengths[s]), &q[at], [&](int64_t j) { return vector(0, j); },
+            [&](int64_t j) { return vector(1, j); }, &y[at]);
       }
     }
   }
@@ -46,7 +48,12 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_paged_attention(OpRegistry& ops) {
-  ops.add({.name = "paged_attention", .attributes = &attribute_type<Attention>(), .min_inputs = 5, .max_inputs = 5, .infer = infer, .reference = reference});
+  ops.add({.name = "paged_attention",
+           .attributes = &attribute_type<Attention>(),
+           .min_inputs = 5,
+           .max_inputs = 5,
+           .infer = infer,
+           .reference = reference});
 }
 
 }  // namespace headrace

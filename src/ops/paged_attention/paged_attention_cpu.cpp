@@ -24,11 +24,18 @@ class PagedAttentionKernel : public CpuKernel {
       return AttentionLaunch::Heads{{kv.vector(0, part, 0), kv.strides[0] * kv.element_bytes, kv.strides[3] * kv.element_bytes},
                                     kv.strides[2] * kv.element_bytes};
     };
-    const AttentionLaunch operands{.q = q.as<float>(), .y = y.as<float>(), .q_stride = q.row_stride(), .y_stride = y.row_stride(),
-                                   .offsets = launch.inputs[2].as<int32_t>(), .num_sequences = tables.sizes[0],
-                                   .keys = heads(KvView::kKeys), .values = heads(KvView::kValues),
-                                   .lengths = launch.inputs[3].as<int32_t>(), .tables = tables.as<int32_t>(),
-                                   .table_stride = tables.row_stride(), .block_tokens = kv.block_tokens};
+    const AttentionLaunch operands{.q = q.as<float>(),
+                                   .y = y.as<float>(),
+                                   .q_stride = q.row_stride(),
+                                   .y_stride = y.row_stride(),
+                                   .offsets = launch.inputs[2].as<int32_t>(),
+                                   .num_sequences = tables.sizes[0],
+                                   .keys = heads(KvView::kKeys),
+                                   .values = heads(KvView::kValues),
+                                   .lengths = launch.inputs[3].as<int32_t>(),
+                                   .tables = tables.as<int32_t>(),
+                                   .table_stride = tables.row_stride(),
+                                   .block_tokens = kv.block_tokens};
     runner_.run(team, operands, max_length(launch.inputs), launch.workspace);
   }
   std::string description() const override { return description_; }
@@ -43,14 +50,18 @@ class PagedAttentionKernel : public CpuKernel {
 }  // namespace
 
 void register_paged_attention_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "paged_attention", .name = "attention_tiles/cpu", .device = DeviceKind::kCpu,
-               .supports = [](const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32 && is_float(request.call.input(1).dtype); },
-               .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
-                 auto& device = static_cast<CpuDevice&>(request.device);
-                 const DType kv = request.call.input(1).dtype;
-                 return with_dense_rows(std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), kv, device),
-                                        {.dense = {1}, .even = {0, 2, 3, 4}});
-               }});
+  kernels.add(
+      {.op = "paged_attention",
+       .name = "attention_tiles/cpu",
+       .device = DeviceKind::kCpu,
+       .supports =
+           [](const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32 && is_float(request.call.input(1).dtype); },
+       .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
+         auto& device = static_cast<CpuDevice&>(request.device);
+         const DType kv = request.call.input(1).dtype;
+         return with_dense_rows(std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), kv, device),
+                                {.dense = {1}, .even = {0, 2, 3, 4}});
+       }});
 }
 
 }  // namespace headrace

@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<std::string> kTypes = {"f32[tokens, 64]", "f16[num_blocks, 2, 2, block_tokens, 16]", "i32[sequences+1]", "i32[sequences]", "i32[sequences, max_blocks]"};
+const std::vector<std::string> kTypes = {"f32[tokens, 64]", "f16[num_blocks, 2, 2, block_tokens, 16]", "i32[sequences+1]", "i32[sequences]",
+                                         "i32[sequences, max_blocks]"};
 const Attention kPlain{.heads = 4, .kv_heads = 2, .head_dim = 16};
 
 TEST(PagedAttention, HasTheTypeOfQ) { EXPECT_EQ(inferred("paged_attention", kPlain, kTypes), kTypes[0]); }
@@ -48,7 +49,8 @@ HostTensor vectors(const Sequence& s, int which, int64_t row, float scale = 2) {
 }
 
 // The operands of a step with these sequences: a cache full of NaN but for their tokens, in blocks in random order.
-std::vector<Operand> step(const Attention& a, DType kv_type, const std::vector<Sequence>& sequences, int64_t block_tokens, float scale = 2) {
+std::vector<Operand> step(const Attention& a, DType kv_type, const std::vector<Sequence>& sequences, int64_t block_tokens,
+                          float scale = 2) {
   std::vector<int64_t> offsets = {0}, lengths, tables;
   int64_t max_blocks = 1, num_blocks = 2;
   for (const Sequence& s : sequences) {
@@ -90,7 +92,8 @@ TEST(PagedAttention, IsCausalAttentionOverAScatteredCache) {
     for (const Sequence& s : sequences) to = std::copy_n(vectors(s, which, row).as<float>(), s.length * row, to);
     return all;
   };
-  const HostTensor expected = run_reference("attention", a, {packed(0, 48), packed(1, 16), packed(2, 16), integers({4}, {0, 20, 25, 58})})[0];
+  const HostTensor expected =
+      run_reference("attention", a, {packed(0, 48), packed(1, 16), packed(2, 16), integers({4}, {0, 20, 25, 58})})[0];
   expect_equal(run_reference("paged_attention", a, step(a, DType::kF32, sequences, 4))[0], expected, {}, "paged_attention");
 }
 
@@ -113,7 +116,8 @@ TEST(PagedAttention, KernelsMatchTheReferenceOverManyChunks) {
     for (float softcap : {0.0f, 2.0f})
       for (int64_t block_tokens : {1, 16, 100}) {
         const Attention a{.heads = 4, .kv_heads = 2, .head_dim = 16, .scale = 0.5f, .window = window, .softcap = softcap};
-        expect_kernels_match_reference("paged_attention", a, step(a, DType::kF32, {{1, 700, 1}, {2, 260, 20}, {3, 129, 129}, {4, 385, 1}}, block_tokens), kCheck);
+        expect_kernels_match_reference("paged_attention", a,
+                                       step(a, DType::kF32, {{1, 700, 1}, {2, 260, 20}, {3, 129, 129}, {4, 385, 1}}, block_tokens), kCheck);
       }
 }
 
@@ -134,7 +138,8 @@ std::vector<float> run(const Attention& a, const std::vector<Operand>& operands,
   launch.outputs = {y};
   const OpCall call{op, attributes, types};
   const std::vector<Constant> constants(operands.size());
-  const std::unique_ptr<Kernel> kernel = builtin_kernels()->candidates(op.name, DeviceKind::kCpu).at(0)->make({call, op.infer(call), constants, Arithmetic::kExact, device});
+  const std::unique_ptr<Kernel> kernel =
+      builtin_kernels()->candidates(op.name, DeviceKind::kCpu).at(0)->make({call, op.infer(call), constants, Arithmetic::kExact, device});
   const Buffer workspace = device.allocate(kernel->workspace_bytes(launch.inputs, launch.outputs));
   launch.kernel = kernel.get();
   launch.workspace = workspace.data();
@@ -153,21 +158,25 @@ std::vector<uint32_t> bits(const std::vector<float>& values, size_t first, size_
 TEST(PagedAttention, ATokenGetsTheSameBitsInEveryBatchChunkAndTeam) {
   for (CpuIsa isa : runnable_cpu_isas())
     for (DType kv : {DType::kF32, DType::kBF16})
-      for (const Attention& a : {Attention{.heads = 6, .kv_heads = 2, .head_dim = 24}, Attention{.heads = 3, .kv_heads = 1, .head_dim = 64, .window = 150, .softcap = 5},
-                                 Attention{.heads = 8, .kv_heads = 1, .head_dim = 16}, Attention{.heads = 2, .kv_heads = 2, .head_dim = 40}}) {
+      for (const Attention& a :
+           {Attention{.heads = 6, .kv_heads = 2, .head_dim = 24},
+            Attention{.heads = 3, .kv_heads = 1, .head_dim = 64, .window = 150, .softcap = 5},
+            Attention{.heads = 8, .kv_heads = 1, .head_dim = 16}, Attention{.heads = 2, .kv_heads = 2, .head_dim = 40}}) {
         const size_t row = size_t(a.heads * a.head_dim);
         const std::vector<float> whole = run(a, step(a, kv, {{1, 650, 650}}, 16), isa, 1);
         const auto expect_same = [&](const std::vector<Sequence>& sequences, int64_t block_tokens) {
           const Sequence& s = sequences[0];
           const std::vector<Operand> operands = step(a, kv, sequences, block_tokens);
           for (int threads : {1, 2, 3})
-            EXPECT_EQ(bits(run(a, operands, isa, threads), 0, size_t(s.num_new) * row), bits(whole, size_t(s.length - s.num_new) * row, size_t(s.num_new) * row))
-                << name(isa) << ", " << threads << " threads, tokens " << s.length - s.num_new << " to " << s.length << " next to " << sequences.size() - 1;
+            EXPECT_EQ(bits(run(a, operands, isa, threads), 0, size_t(s.num_new) * row),
+                      bits(whole, size_t(s.length - s.num_new) * row, size_t(s.num_new) * row))
+                << name(isa) << ", " << threads << " threads, tokens " << s.length - s.num_new << " to " << s.length << " next to "
+                << sequences.size() - 1;
         };
         expect_same({{1, 650, 650}}, 16);
-        expect_same({{1, 300, 300}, {2, 40, 40}}, 16);        // a prompt in pieces: next to another,
-        expect_same({{1, 450, 150}}, 32);                     // alone,
-        expect_same({{1, 457, 7}, {3, 5, 1}, {4, 9, 9}}, 1);  // a few tokens only
+        expect_same({{1, 300, 300}, {2, 40, 40}}, 16);                // a prompt in pieces: next to another,
+        expect_same({{1, 450, 150}}, 32);                             // alone,
+        expect_same({{1, 457, 7}, {3, 5, 1}, {4, 9, 9}}, 1);          // a few tokens only
         for (int64_t length : {1, 2, 63, 128, 129, 257, 384, 650}) {  // one by one
           expect_same({{1, length, 1}}, 16);
           expect_same({{1, length, 1}, {2, 500, 1}, {3, 3, 1}, {4, 77, 1}, {5, 130, 1}, {6, 64, 1}, {7, 12, 12}, {8, 300, 1}}, 16);

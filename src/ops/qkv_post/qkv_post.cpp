@@ -15,19 +15,25 @@ namespace {
 
 std::vector<TensorType> infer(const OpCall& call) {
   const auto& a = call.as<QkvPost>();
-  const TensorType &kv = call.input(0), &q = call.input(1), &k = call.input(2), &v = call.input(3), &table = call.input(4), &slots = call.input(5);
-  call.want(call.num_inputs() == (a.qk_norm ? 8 : 6), a.qk_norm ? "q_norm and k_norm are wanted as operands 6 and 7" : "6 operands are wanted without qk_norm");
+  const TensorType &kv = call.input(0), &q = call.input(1), &k = call.input(2), &v = call.input(3), &table = call.input(4),
+                   &slots = call.input(5);
+  call.want(call.num_inputs() == (a.qk_norm ? 8 : 6),
+            a.qk_norm ? "q_norm and k_norm are wanted as operands 6 and 7" : "6 operands are wanted without qk_norm");
   call.want(a.heads > 0 && a.kv_heads > 0 && a.head_dim > 0, "heads, kv_heads and head_dim are wanted above 0");
   check_kv_cache(call, kv, a.kv_heads, a.head_dim);
-  call.want(is_float(q.dtype) && q.shape.rank() == 2 && q.shape[1] == Dim(int64_t{a.heads} * a.head_dim), "q is wanted as floats (tokens, heads * head_dim)");
-  call.want(k.dtype == q.dtype && k.shape == Shape{q.shape[0], int64_t{a.kv_heads} * a.head_dim}, "k is wanted with q's type and tokens, (tokens, kv_heads * head_dim)");
+  call.want(is_float(q.dtype) && q.shape.rank() == 2 && q.shape[1] == Dim(int64_t{a.heads} * a.head_dim),
+            "q is wanted as floats (tokens, heads * head_dim)");
+  call.want(k.dtype == q.dtype && k.shape == Shape{q.shape[0], int64_t{a.kv_heads} * a.head_dim},
+            "k is wanted with q's type and tokens, (tokens, kv_heads * head_dim)");
   call.want(v == k, "v is wanted with k's type");
-  call.want(table.dtype == DType::kF32 && table.shape.rank() == 2 && table.shape[0] == q.shape[0] && table.shape[1].is_constant(), "the table is wanted as f32 (tokens, rotary_dim)");
+  call.want(table.dtype == DType::kF32 && table.shape.rank() == 2 && table.shape[0] == q.shape[0] && table.shape[1].is_constant(),
+            "the table is wanted as f32 (tokens, rotary_dim)");
   const int64_t rotary_dim = table.shape[1].value();
   call.want(rotary_dim % 2 == 0 && rotary_dim <= a.head_dim, "rotary_dim is wanted even and at most head_dim");
   call.want(slots.dtype == DType::kI32 && slots.shape == Shape{q.shape[0]}, "slots are wanted as i32 (tokens)");
   for (int i = 6; i < call.num_inputs(); ++i)
-    call.want(is_float(call.input(i).dtype) && call.input(i).shape == Shape{a.head_dim}, "q_norm and k_norm are wanted as floats (head_dim)");
+    call.want(is_float(call.input(i).dtype) && call.input(i).shape == Shape{a.head_dim},
+              "q_norm and k_norm are wanted as floats (head_dim)");
   return {kv, q};
 }
 
@@ -86,8 +92,15 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 void register_qkv_post(OpRegistry& ops) {
-  ops.add({.name = "qkv_post", .attributes = &attribute_type<QkvPost>(), .min_inputs = 6, .max_inputs = 8, .infer = infer, .reference = reference,
-           .decompose = decompose, .writes_state = true, .in_place_operand = 0});
+  ops.add({.name = "qkv_post",
+           .attributes = &attribute_type<QkvPost>(),
+           .min_inputs = 6,
+           .max_inputs = 8,
+           .infer = infer,
+           .reference = reference,
+           .decompose = decompose,
+           .writes_state = true,
+           .in_place_operand = 0});
 }
 
 }  // namespace headrace

@@ -35,7 +35,8 @@ RotateHead rotate_head(CpuIsa isa, DType to) {
 class QkvPostKernel : public CpuKernel {
  public:
   QkvPostKernel(const QkvPost& attributes, DType kv, CpuIsa isa)
-      : a_(attributes), to_cache_(rotate_head(isa, kv)), to_q_(rotate_head(isa, DType::kF32)), description_(fmt::format("qkv_post/{} {}", name(kv), name(isa))) {}
+      : a_(attributes), to_cache_(rotate_head(isa, kv)), to_q_(rotate_head(isa, DType::kF32)),
+        description_(fmt::format("qkv_post/{} {}", name(kv), name(isa))) {}
 
   void run(Team& team, const Launch& launch) const override {
     const std::vector<Tensor>& in = launch.inputs;
@@ -69,13 +70,16 @@ class QkvPostKernel : public CpuKernel {
 }  // namespace
 
 void register_qkv_post_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "qkv_post", .name = "qkv_post/cpu", .device = DeviceKind::kCpu,
-               .supports = [](const KernelRequest& request) {
-                 const OpCall& call = request.call;
-                 for (int i = 1; i < call.num_inputs(); ++i)
-                   if (i != 5 && call.input(i).dtype != DType::kF32) return false;
-                 return is_float(call.input(0).dtype);
-               },
+  kernels.add({.op = "qkv_post",
+               .name = "qkv_post/cpu",
+               .device = DeviceKind::kCpu,
+               .supports =
+                   [](const KernelRequest& request) {
+                     const OpCall& call = request.call;
+                     for (int i = 1; i < call.num_inputs(); ++i)
+                       if (i != 5 && call.input(i).dtype != DType::kF32) return false;
+                     return is_float(call.input(0).dtype);
+                   },
                .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
                  RowNeeds needs{.even = {1, 2, 3, 4, 5}, .in_place = {0}};
                  for (int i = 6; i < request.call.num_inputs(); ++i) needs.even.push_back(i);

@@ -8,7 +8,8 @@ namespace {
 using ::testing::HasSubstr;
 
 const QkvPost kPlain{.heads = 4, .kv_heads = 2, .head_dim = 16};
-const std::vector<std::string> kTypes = {"f16[num_blocks, 2, 2, block_tokens, 16]", "f32[tokens, 64]", "f32[tokens, 32]", "f32[tokens, 32]", "f32[tokens, 8]", "i32[tokens]"};
+const std::vector<std::string> kTypes = {
+    "f16[num_blocks, 2, 2, block_tokens, 16]", "f32[tokens, 64]", "f32[tokens, 32]", "f32[tokens, 32]", "f32[tokens, 8]", "i32[tokens]"};
 
 TEST(QkvPost, ReturnsTheCacheAndQ) {
   EXPECT_EQ(inferred("qkv_post", kPlain, kTypes), kTypes[0] + ", " + kTypes[1]);
@@ -35,12 +36,9 @@ TEST(QkvPost, RefusesWhatCannotBe) {
 
 std::vector<Operand> operands(const QkvPost& a, int64_t rotary_dim, DType kv) {
   const int64_t d = a.head_dim;
-  std::vector<Operand> operands = {random_tensor({4, 2, a.kv_heads, 3, d}, kv),
-                                   random_tensor({7, a.heads * d}, DType::kF32, 2),
-                                   random_tensor({7, a.kv_heads * d}, DType::kF32, 3),
-                                   random_tensor({7, a.kv_heads * d}, DType::kF32, 4),
-                                   random_tensor({7, rotary_dim}, DType::kF32, 5, 1),
-                                   integers({7}, {7, 2, -1, 11, 0, 3, 5})};
+  std::vector<Operand> operands = {random_tensor({4, 2, a.kv_heads, 3, d}, kv),        random_tensor({7, a.heads * d}, DType::kF32, 2),
+                                   random_tensor({7, a.kv_heads * d}, DType::kF32, 3), random_tensor({7, a.kv_heads * d}, DType::kF32, 4),
+                                   random_tensor({7, rotary_dim}, DType::kF32, 5, 1),  integers({7}, {7, 2, -1, 11, 0, 3, 5})};
   if (a.qk_norm) operands.push_back(random_tensor({d}, DType::kF32, 6)), operands.push_back(random_tensor({d}, DType::kF32, 7));
   operands[0].as_is = true;
   return operands;

@@ -33,10 +33,8 @@ std::vector<TensorType> infer(Reduction reduction, const OpCall& call) {
   Shape shape;
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (reduced[i] && reduction > Reduction::kMean) call.want(x.shape[i] != Dim(0), "nothing is the largest or smallest of no elements");
-    if (!reduced[i])
-      shape.push_back(x.shape[i]);
-    else if (call.as<Reduce>().keepdim)
-      shape.push_back(1);
+    if (!reduced[i]) shape.push_back(x.shape[i]);
+    else if (call.as<Reduce>().keepdim) shape.push_back(1);
   }
   const DType dtype = reduction == Reduction::kArgmax ? DType::kI64 : reduction == Reduction::kSum ? sum_dtype(x.dtype) : x.dtype;
   return {{dtype, shape}};
@@ -55,10 +53,8 @@ T reduce_values(Reduction reduction, const std::vector<T>& values, int64_t& inde
   T result = values.empty() ? T(0) : values[0];
   index = 0;
   for (size_t i = 1; i < values.size(); ++i) {
-    if (reduction <= Reduction::kMean)
-      result += values[i];
-    else if (comes_before(reduction, values[i], result))
-      result = values[i], index = int64_t(i);
+    if (reduction <= Reduction::kMean) result += values[i];
+    else if (comes_before(reduction, values[i], result)) result = values[i], index = int64_t(i);
   }
   return reduction == Reduction::kMean ? result / T(values.size()) : result;
 }
@@ -111,10 +107,8 @@ std::vector<T> cumulate(std::vector<T> values, const AxisSplit& split) {
 
 void reference_cumsum(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const AxisSplit split(in[0].sizes, normalize_axis(call, call.as<CumSum>().axis, in[0].rank()));
-  if (is_float(in[0].dtype))
-    write_floats(out[0], cumulate(read_floats(in[0]), split));
-  else
-    write_integers(out[0], cumulate(read_integers(in[0]), split));
+  if (is_float(in[0].dtype)) write_floats(out[0], cumulate(read_floats(in[0]), split));
+  else write_integers(out[0], cumulate(read_integers(in[0]), split));
 }
 
 }  // namespace

@@ -17,9 +17,7 @@ bool supports(const KernelRequest& request) {
 class RmsNormRows : public CpuKernel {
  public:
   explicit RmsNormRows(const KernelRequest& request)
-      : op_(request.call.op.name),
-        isa_(cpu_isa(request)),
-        norm_(request.call.as<RmsNorm>()),
+      : op_(request.call.op.name), isa_(cpu_isa(request)), norm_(request.call.as<RmsNorm>()),
         weight_(request, request.call.num_inputs() - 1) {}
 
   size_t workspace_bytes(std::span<const Tensor> inputs, std::span<const Tensor>) const override { return weight_.workspace_bytes(inputs); }

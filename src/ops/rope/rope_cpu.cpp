@@ -53,10 +53,8 @@ class RopeHeads : public CpuKernel {
       const float* from = dense(x.as<float>() + token * x.strides[0] + head * rope_.head_dim * step, step, rope_.head_dim, to);
       if (from != to) std::copy(from + rotary_dim, from + rope_.head_dim, to + rotary_dim);
       const float* angles = table.as<float>() + token * table.strides[0];
-      if (table.strides[1] == 1 || rotary_dim <= 1)
-        turn(from, angles, angles + half, to, half);
-      else
-        turn_strided(from, angles, table.strides[1], to, half);
+      if (table.strides[1] == 1 || rotary_dim <= 1) turn(from, angles, angles + half, to, half);
+      else turn_strided(from, angles, table.strides[1], to, half);
     }
   }
   std::string description() const override { return "rope/heads " + std::string(name(isa_)); }

@@ -45,10 +45,8 @@ bool keeps_integers(UnaryFunction function) { return function <= UnaryFunction::
 std::vector<TensorType> infer(UnaryFunction function, const OpCall& call) {
   TensorType y = call.input(0);
   call.want(!is_block(y.dtype), "block types take part in no arithmetic: cast them to floats first");
-  if (keeps_integers(function))
-    call.want(y.dtype != DType::kBool, "bool has no such function: cast it first");
-  else if (!is_float(y.dtype))
-    y.dtype = DType::kF32;
+  if (keeps_integers(function)) call.want(y.dtype != DType::kBool, "bool has no such function: cast it first");
+  else if (!is_float(y.dtype)) y.dtype = DType::kF32;
   return {y};
 }
 

@@ -5,6 +5,9 @@
 
 #include "ops/kernel.h"
 
+// A table of operations, one a line.
+// clang-format off
+
 namespace headrace {
 
 enum class UnaryFunction {

@@ -1,4 +1,7 @@
 // Unary functions on floats. Included by ops/each_isa.inl.h.
+
+// A table of operations, one a line.
+// clang-format off
 struct Neg { F32 operator()(F32 x) const { return -x; } };
 struct Abs { F32 operator()(F32 x) const { return abs(x); } };
 struct Square { F32 operator()(F32 x) const { return x * x; } };

@@ -112,10 +112,8 @@ std::optional<Tensor> view_expand(const OpCall&, const Tensor& x, const Sizes& o
 
 void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const std::optional<Tensor> source = elements_of_view(call, in[0], out[0].sizes);
-  if (source)
-    std::memcpy(out[0].data, contiguous_copy(*source).view().data, size_t(out[0].bytes()));
-  else
-    std::memset(out[0].data, 0, size_t(out[0].bytes()));
+  if (source) std::memcpy(out[0].data, contiguous_copy(*source).view().data, size_t(out[0].bytes()));
+  else std::memset(out[0].data, 0, size_t(out[0].bytes()));
 }
 
 }  // namespace

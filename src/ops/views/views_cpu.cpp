@@ -16,10 +16,8 @@ class ViewCopy : public CpuKernel {
   void run(Team& team, const Launch& launch) const override {
     const Tensor& out = launch.outputs[0];
     const std::optional<Tensor> source = elements_of_view({op_, attributes_, inputs_}, launch.inputs[0], out.sizes);
-    if (source)
-      copy_strided(team, *source, Tensor::contiguous(out.data, out.dtype, source->sizes));
-    else if (team.rank() == 0)
-      std::memset(out.data, 0, size_t(out.bytes()));
+    if (source) copy_strided(team, *source, Tensor::contiguous(out.data, out.dtype, source->sizes));
+    else if (team.rank() == 0) std::memset(out.data, 0, size_t(out.bytes()));
   }
   std::string description() const override { return op_.name + "/copy"; }
 

@@ -22,10 +22,8 @@ std::vector<T> choose(std::span<const Tensor> in, const Sizes& sizes, const std:
 }
 
 void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor> out) {
-  if (is_float(out[0].dtype))
-    write_floats(out[0], choose(in, out[0].sizes, read_floats(in[1]), read_floats(in[2])));
-  else
-    write_integers(out[0], choose(in, out[0].sizes, read_integers(in[1]), read_integers(in[2])));
+  if (is_float(out[0].dtype)) write_floats(out[0], choose(in, out[0].sizes, read_floats(in[1]), read_floats(in[2])));
+  else write_integers(out[0], choose(in, out[0].sizes, read_integers(in[1]), read_integers(in[2])));
 }
 
 }  // namespace
