@@ -18,12 +18,17 @@ constexpr int kTableStep = 16;                     // block tables grow by so ma
 constexpr int kContextsCached = 8;                 // sequences of full length that the cache can hold, memory permitting
 constexpr int64_t kMostCached = int64_t{1} << 26;  // tokens, however little one takes
 
-// The cache has half precision unless the weights are fp32 or exactness is asked for: then it is as exact as the rest.
+// The cache has the 16-bit type that the weights have, fp16 for block types; unless they are fp32 or exactness is asked for: then it is
+// as exact as the rest.
 DType cache_dtype(const Engine& engine) {
-  if (engine.exact) return DType::kF32;
-  for (const Value& p : engine.program.leaves(Leaf::kParameter))
-    if (p.shape().rank() == 2 && p.dtype() != DType::kF32) return DType::kF16;
-  return DType::kF32;
+  DType dtype = DType::kF32;
+  if (engine.exact) return dtype;
+  for (const Value& p : engine.program.leaves(Leaf::kParameter)) {
+    if (p.shape().rank() != 2 || p.dtype() == DType::kF32) continue;
+    if (p.dtype() != DType::kBF16) return DType::kF16;
+    dtype = DType::kBF16;
+  }
+  return dtype;
 }
 
 // What the sampler reads must be what the program writes.

@@ -8,7 +8,8 @@ namespace {
 class AttentionKernel : public CpuKernel {
  public:
   AttentionKernel(const Attention& attributes, CpuDevice& device)
-      : head_bytes_(attributes.head_dim * int64_t(sizeof(float))), runner_(attributes, device.isa(), DType::kF32, device.pool().size()),
+      : head_bytes_(attributes.head_dim * int64_t(sizeof(float))),
+        runner_(attributes, device.isa(), DType::kF32, Arithmetic::kExact, device.pool().size()),
         description_("attention/packed f32 " + std::string(name(device.isa()))) {}
 
   size_t workspace_bytes(std::span<const Tensor> in, std::span<const Tensor>) const override {

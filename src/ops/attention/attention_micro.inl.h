@@ -1,9 +1,16 @@
-// Micro-kernels of attention: blocks of accumulators in registers over panels of keys or values. Included by attention_tile.inl.h.
+// Micro-kernels of attention: blocks of accumulators in registers over panels of keys or values. Included by attention_tile.inl.h,
+// written over a Products type (attention_products_f32.inl.h).
 
 constexpr int kLanes = F32::kLanes;
 constexpr int kVectors = kLanes == 16 ? 4 : 2;  // of a panel's row; with kGroupRows rows the accumulators fill the registers
 constexpr int kPanel = kVectors * kLanes;
 constexpr int kGroupRows = 6;
+
+// Elements that hold so many numbers.
+template <typename P>
+constexpr int elements(int numbers) {
+  return (numbers + P::kDepth - 1) / P::kDepth;
+}
 
 // Calls body<count>(first) for groups of nearly equal size of at most kGroupRows rows.
 template <typename Body>
@@ -22,71 +29,67 @@ inline void for_row_groups(int rows, Body&& body) {
   }
 }
 
-// Asks for the cache lines of a vector's elements [d, d + kLanes). Blocks of a cache lie scattered, which hardware does not foresee.
-template <typename T>
-inline void prefetch(const std::byte* row, int d) {
-  if (d * int(sizeof(T)) % 64 == 0) __builtin_prefetch(row + d * int(sizeof(T)));
-}
-
-// Transposes positions [begin, end) of a chunk, widened to whole vectors, into panels (head_dim, kPanel). Meanwhile the vectors
-// that will be wanted next are on their way from memory.
-template <typename T>
-void load_keys(const std::byte* const* rows, const std::byte* const* next, int begin, int end, int head_dim, float* panels) {
+// Transposes positions [begin, end) of a chunk, widened to whole vectors, into panels (elements of head_dim, kPanel). Meanwhile the
+// vectors that will be wanted next are on their way from memory.
+template <typename P>
+void load_keys(const std::byte* const* rows, const std::byte* const* next, int begin, int end, int head_dim, typename P::Element* panels) {
+  constexpr int kDims = kLanes * P::kDepth;
+  const int depth = elements<P>(head_dim);
   for (int j = begin / kLanes * kLanes; j < end; j += kLanes) {
-    float* panel = panels + j / kPanel * kPanel * head_dim + j % kPanel;
-    for (int d = 0; d < head_dim; d += kLanes) {
-      const int n = lanes_of(head_dim - d);
-      for (int i = 0; i < kLanes; ++i) prefetch<T>(next[j + i], d);
-      F32 x[kLanes];
-      if (n == kLanes) {
+    typename P::Element* panel = panels + j / kPanel * kPanel * depth + j % kPanel;
+    for (int d = 0; d < head_dim; d += kDims) {
+      for (int i = 0; i < kLanes; ++i) P::prefetch(next[j + i], d);
+      typename P::Vector x[kLanes];
+      if (const int n = head_dim - d; n >= kDims) {
 #pragma GCC unroll 16
-        for (int i = 0; i < kLanes; ++i) x[i] = load(reinterpret_cast<const T*>(rows[j + i]) + d);
+        for (int i = 0; i < kLanes; ++i) x[i] = P::load_dims(rows[j + i], d, kDims);
       } else {
-        for (int i = 0; i < kLanes; ++i) x[i] = load(reinterpret_cast<const T*>(rows[j + i]) + d, n);
+        for (int i = 0; i < kLanes; ++i) x[i] = P::load_dims(rows[j + i], d, n);
       }
       transpose(x);
-      float* to = panel + d * kPanel;
+      const int first = d / P::kDepth;
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i)
-        if (i < n) store(to + i * kPanel, x[i]);
+        if (first + i < depth) store(panel + (first + i) * kPanel, x[i]);
     }
   }
 }
 
-// Widens positions [begin, end) of a chunk into panels (positions, kPanel or what is left of head_dim, in whole vectors).
-template <typename T>
-void load_values(const std::byte* const* rows, const std::byte* const* next, int begin, int end, int head_dim, float* panels) {
+// Brings positions [begin, end) of a chunk into panels (elements of positions, kPanel or what is left of head_dim, in whole vectors).
+template <typename P>
+void load_values(const std::byte* const* rows, const std::byte* const* next, int begin, int end, int head_dim,
+                 typename P::Element* panels) {
   const int dims = (head_dim + kLanes - 1) / kLanes * kLanes;
   for (int first = 0; first < dims; first += kPanel) {
     const int width = dims - first < kPanel ? dims - first : kPanel;
-    for (int j = begin; j < end; ++j) {
-      const T* row = reinterpret_cast<const T*>(rows[j]);
-      float* to = panels + first * kChunkTokens + j * width;
+    for (int j = begin / P::kDepth; j < elements<P>(end); ++j) {
+      const int position = j * P::kDepth;
+      typename P::Element* to = panels + first * elements<P>(kChunkTokens) + j * width;
       for (int d = first; d < first + width; d += kLanes, to += kLanes) {
-        prefetch<T>(next[j], d);
-        store(to, d + kLanes <= head_dim ? load(row + d) : load(row + d, head_dim - d));
+        for (int i = 0; i < P::kDepth; ++i) P::prefetch(next[position + i], d);
+        store(to, P::load_positions(rows + position, d, head_dim - d));
       }
     }
   }
 }
 
-// scores (rows, kChunkTokens) = q (rows, head_dim) times a panel of keys, summed over head_dim in order.
-template <int kRows>
-inline void score_panel(const float* q, int q_stride, const float* panel, int head_dim, float* scores) {
+// scores (rows, kChunkTokens) = q (rows, q_stride) times a panel of keys, summed over their `depth` elements in order.
+template <typename P, int kRows>
+inline void score_panel(const typename P::Element* q, int q_stride, const typename P::Element* panel, int depth, float* scores) {
   F32 sum[kRows][kVectors];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sum[r][v] = zero();
-  for (int d = 0; d < head_dim; ++d, panel += kPanel) {
-    F32 k[kVectors];
+  for (int d = 0; d < depth; ++d, panel += kPanel) {
+    typename P::Vector k[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) k[v] = load(panel + v * kLanes);
 #pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
-      const F32 x = broadcast(q[r * q_stride + d]);
+      const typename P::Vector x = broadcast(q[r * q_stride + d]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(x, k[v], sum[r][v]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = P::multiply_add(x, k[v], sum[r][v]);
     }
   }
 #pragma GCC unroll 6
@@ -96,50 +99,58 @@ inline void score_panel(const float* q, int q_stride, const float* panel, int he
 }
 
 // The same for few rows and one vector of positions, the keys turned in registers: scores of positions [0, kLanes) of `rows`.
-// head_dim is a multiple of kLanes.
-template <int kRows, typename T>
-inline void score_vectors(const float* q, int q_stride, const std::byte* const* rows, const std::byte* const* next, int head_dim,
-                          float* scores) {
+// head_dim is a multiple of kLanes elements.
+template <typename P, int kRows>
+inline void score_vectors(const typename P::Element* q, int q_stride, const std::byte* const* rows, const std::byte* const* next,
+                          int head_dim, float* scores) {
+  constexpr int kDims = kLanes * P::kDepth;
   F32 sum[kRows];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) sum[r] = zero();
-  for (int d = 0; d < head_dim; d += kLanes) {
-    F32 x[kLanes];
+  for (int d = 0; d < head_dim; d += kDims) {
+    typename P::Vector x[kLanes];
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
-      prefetch<T>(next[i], d);
-      x[i] = load(reinterpret_cast<const T*>(rows[i]) + d);
+      P::prefetch(next[i], d);
+      x[i] = P::load_dims(rows[i], d, kDims);
     }
     transpose(x);
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i)
 #pragma GCC unroll 6
-      for (int r = 0; r < kRows; ++r) sum[r] = fma(broadcast(q[r * q_stride + d + i]), x[i], sum[r]);
+      for (int r = 0; r < kRows; ++r) sum[r] = P::multiply_add(broadcast(q[r * q_stride + d / P::kDepth + i]), x[i], sum[r]);
   }
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) store(scores + r * kChunkTokens, sum[r]);
 }
 
-// Where a block of kWidth vectors of each position's value comes from: a panel, or the cache itself.
-template <int kWidth>
+// Where a block of kWidth vectors of values comes from, by elements of positions: a panel, or the cache itself.
+template <typename P, int kWidth>
 struct PanelValues {
-  const float* panel;
-  F32 at(int j, int v) const { return load(panel + (j * kWidth + v) * kLanes); }
+  const typename P::Element* panel;
+  typename P::Vector at(int j, int v) const { return load(panel + (j * kWidth + v) * kLanes); }
   void look_ahead(int) const {}
 };
-template <typename T, int kWidth>
+template <typename P, int kWidth>
 struct StoredValues {
   const std::byte *const *rows, *const *next;
   int first;  // dim
-  F32 at(int j, int v) const { return load(reinterpret_cast<const T*>(rows[j]) + first + v * kLanes); }
+  typename P::Vector at(int j, int v) const { return P::load_positions(rows + j * P::kDepth, first + v * kLanes, kLanes); }
   void look_ahead(int j) const {
+    for (int i = 0; i < P::kDepth; ++i)
 #pragma GCC unroll 4
-    for (int v = 0; v < kWidth; ++v) prefetch<T>(next[j], first + v * kLanes);
+      for (int v = 0; v < kWidth; ++v) P::prefetch(next[j * P::kDepth + i], first + v * kLanes);
   }
 };
 
-// o (rows, kWidth vectors) += weights (rows, kChunkTokens) times values, over positions [begin, end) in order.
-template <int kRows, int kWidth, typename Values>
+// The elements of a row of weights: their numbers take the first bytes of the row's scores.
+template <typename P>
+const typename P::Element* weights_of_row(const float* scores, int row) {
+  return reinterpret_cast<const typename P::Element*>(scores + row * kChunkTokens);
+}
+
+// o (rows, kWidth vectors) += weights times values, over elements [begin, end) of positions in order.
+template <typename P, int kRows, int kWidth, typename Values>
 inline void weigh(const float* weights, const Values& values, int begin, int end, float* o, int o_stride) {
   F32 sum[kRows][kWidth];
 #pragma GCC unroll 6
@@ -147,15 +158,15 @@ inline void weigh(const float* weights, const Values& values, int begin, int end
 #pragma GCC unroll 4
     for (int v = 0; v < kWidth; ++v) sum[r][v] = load(o + r * o_stride + v * kLanes);
   for (int j = begin; j < end; ++j) {
-    F32 x[kWidth];
+    typename P::Vector x[kWidth];
     values.look_ahead(j);
 #pragma GCC unroll 4
     for (int v = 0; v < kWidth; ++v) x[v] = values.at(j, v);
 #pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
-      const F32 w = broadcast(weights[r * kChunkTokens + j]);
+      const typename P::Vector w = broadcast(weights_of_row<P>(weights, r)[j]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kWidth; ++v) sum[r][v] = fma(w, x[v], sum[r][v]);
+      for (int v = 0; v < kWidth; ++v) sum[r][v] = P::multiply_add(w, x[v], sum[r][v]);
     }
   }
 #pragma GCC unroll 6
@@ -164,20 +175,35 @@ inline void weigh(const float* weights, const Values& values, int begin, int end
     for (int v = 0; v < kWidth; ++v) store(o + r * o_stride + v * kLanes, sum[r][v]);
 }
 
+// As above for one row, over positions [begin, end): an element that it sees a part of counts with that part alone.
+template <typename P, int kWidth, typename Values>
+inline void weigh_alone(const float* weights, const Values& values, int begin, int end, float* o) {
+  if (begin >= end) return;
+  const auto weigh_part = [&](int j, int from, int to) {
+    const typename P::Vector w = broadcast(weights_of_row<P>(weights, 0)[j]);
+    for (int v = 0; v < kWidth; ++v) store(o + v * kLanes, P::multiply_add(w, P::only(values.at(j, v), from, to), load(o + v * kLanes)));
+  };
+  const int first = elements<P>(begin), last = end / P::kDepth;  // whole ones
+  if (begin % P::kDepth != 0) weigh_part(first - 1, begin % P::kDepth, P::kDepth);
+  weigh<P, 1, kWidth>(weights, values, first, last, o, 0);
+  if (end % P::kDepth != 0) weigh_part(last, 0, end % P::kDepth);
+}
+
 // As above for rows that see different positions: those that all see together, the others row by row, each row in order.
-template <int kRows, int kWidth, typename Values>
+template <typename P, int kRows, int kWidth, typename Values>
 inline void weigh_seen(const float* weights, const Values& values, const int* begin, const int* end, float* o, int o_stride) {
   int first = begin[0], last = end[0];
   for (int r = 1; r < kRows; ++r) {
     first = begin[r] > first ? begin[r] : first;
     last = end[r] < last ? end[r] : last;
   }
-  if (last < first) last = first;
+  const int first_element = elements<P>(first), last_element = last / P::kDepth > first_element ? last / P::kDepth : first_element;
+  first = first_element * P::kDepth, last = last_element * P::kDepth;
   const auto alone = [&](int r, int from, int to) {
-    if (from < to) weigh<1, kWidth>(weights + r * kChunkTokens, values, from, to, o + r * o_stride, o_stride);
+    weigh_alone<P, kWidth>(weights + r * kChunkTokens, values, from, to, o + r * o_stride);
   };
   for (int r = 0; r < kRows; ++r) alone(r, begin[r], end[r] < first ? end[r] : first);
-  weigh<kRows, kWidth>(weights, values, first, last, o, o_stride);
+  weigh<P, kRows, kWidth>(weights, values, first_element, last_element, o, o_stride);
   for (int r = 0; r < kRows; ++r) alone(r, begin[r] > last ? begin[r] : last, end[r]);
 }
 

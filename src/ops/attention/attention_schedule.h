@@ -28,8 +28,8 @@ struct AttentionLaunch {
 
 class AttentionRunner {
  public:
-  AttentionRunner(const Attention& attributes, CpuIsa isa, DType kv, int num_threads)
-      : shape_(attributes), kv_heads_(attributes.kv_heads), num_threads_(num_threads), code_(attention_code(isa, kv)) {}
+  AttentionRunner(const Attention& attributes, CpuIsa isa, DType kv, Arithmetic arithmetic, int num_threads)
+      : shape_(attributes), kv_heads_(attributes.kv_heads), num_threads_(num_threads), code_(attention_code(isa, kv, arithmetic)) {}
 
   // max_length: of a sequence. A team that runs has num_threads threads.
   size_t workspace_bytes(int64_t num_sequences, int64_t max_length) const;

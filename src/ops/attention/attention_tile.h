@@ -2,11 +2,12 @@
 // one kv head. Its keys are taken in chunks at fixed positions [0, 128), [128, 256), ...: scores of a chunk, their maximum, their
 // exponentials, the weighted values; chunks are then folded in order of position (online softmax, Milakov and Gimelshein 2018).
 //
-// A row's result depends on nothing but that row, its keys and the instruction set: every sum runs over head_dim or positions in
-// one fixed order, whatever rows share the tile and whichever thread computes which chunk. So a token gets the same bits in a
+// A row's result depends on nothing but that row, its keys, the instruction set and the arithmetic: every sum runs over head_dim or
+// positions in one fixed order, whatever rows share the tile and whichever thread computes which chunk. So a token gets the same bits in a
 // prefill, in pieces of one, one at a time, and next to any other sequences.
 #pragma once
 
+#include "core/arithmetic.h"
 #include "device/cpu/cpu_features.h"
 #include "ops/attention/attention.h"
 
@@ -75,7 +76,8 @@ struct AttentionCode {
   // Folds those of all chunks and writes y.
   void (*fold_chunks)(const AttentionShape&, const AttentionTile&, const float* partials, std::byte* scratch);
 };
-AttentionCode attention_code(CpuIsa isa, DType kv);
+// With kFast and a bf16 cache, and where the processor multiplies pairs of bfloat16, query and weights are rounded to it.
+AttentionCode attention_code(CpuIsa isa, DType kv, Arithmetic arithmetic);
 int64_t attention_scratch_bytes(const AttentionShape& shape);  // one thread's, 64-byte aligned
 
 }  // namespace headrace

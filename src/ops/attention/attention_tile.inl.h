@@ -37,7 +37,14 @@ struct ChunkVectors {
   const std::byte *const *keys, *const *values, *const *next_keys;  // (kChunkTokens)
 };
 
-// Scores of one row, already times scale, become exp(score - m); returns m and l. Positions outside [begin, end) weigh 0.
+// The q, keys or values of a scratch, which holds them as elements of any kind.
+template <typename P>
+typename P::Element* as(float* panels) {
+  return reinterpret_cast<typename P::Element*>(panels);
+}
+
+// Scores of one row, already times scale, become weights exp(score - m); returns m and l. Positions outside [begin, end) weigh 0.
+template <typename P>
 inline void weigh_scores_of_row(float* scores, int begin, int end, float softcap, float& m, float& l) {
   alignas(64) static constexpr float kIota[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const F32 lowest = broadcast(-INFINITY);
@@ -57,58 +64,59 @@ inline void weigh_scores_of_row(float* scores, int begin, int end, float softcap
   for (int j = first; j < end; j += kLanes) {
     const F32 weight = exp(load(scores + j) - broadcast(m));
     total = total + weight;
-    store(scores + j, weight);
+    P::store_numbers(as<P>(scores), j, weight);
   }
   l = reduce_add(total);
 }
 
-inline void weigh_scores(const AttentionShape& shape, int rows, const Partial& out, const AttentionScratch& at) {
+template <typename P>
+void weigh_scores(const AttentionShape& shape, int rows, const Partial& out, const AttentionScratch& at) {
   for (int r = 0; r < rows; ++r)
     if (at.begin[r] < at.end[r])
-      weigh_scores_of_row(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
+      weigh_scores_of_row<P>(at.scores + r * kChunkTokens, at.begin[r], at.end[r], shape.softcap, out.m[r], out.l[r]);
 }
 
 // Scores and weighted values of many rows: keys and values are brought into panels first.
-template <typename T>
+template <typename P>
 void compute_tile(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out,
                   const AttentionScratch& at) {
-  const int dim = shape.padded_dim(), begin = int(seen.begin), end = int(seen.end);
-  load_keys<T>(vectors.keys, vectors.values, begin, end, shape.head_dim, at.keys);
-  load_values<T>(vectors.values, vectors.next_keys, begin, end, shape.head_dim, at.values);
+  const int dim = shape.padded_dim(), begin = int(seen.begin), end = int(seen.end), depth = elements<P>(shape.head_dim);
+  load_keys<P>(vectors.keys, vectors.values, begin, end, shape.head_dim, as<P>(at.keys));
+  load_values<P>(vectors.values, vectors.next_keys, begin, end, shape.head_dim, as<P>(at.values));
   for (int j = begin / kPanel * kPanel; j < end; j += kPanel)
     for_row_groups(rows, [&]<int kRows>(int r) {
       bool seen_by_some = false;
       for (int i = r; i < r + kRows; ++i) seen_by_some |= at.begin[i] < j + kPanel && at.end[i] > j;
       if (seen_by_some)
-        score_panel<kRows>(at.q + r * dim, dim, at.keys + j * shape.head_dim, shape.head_dim, at.scores + r * kChunkTokens + j);
+        score_panel<P, kRows>(as<P>(at.q + r * dim), dim, as<P>(at.keys) + j * depth, depth, at.scores + r * kChunkTokens + j);
     });
-  weigh_scores(shape, rows, out, at);
+  weigh_scores<P>(shape, rows, out, at);
   for_panels((shape.head_dim + kLanes - 1) / kLanes, [&]<int kWidth>(int v) {
-    const PanelValues<kWidth> values{at.values + v * kLanes * kChunkTokens};
+    const PanelValues<P, kWidth> values{as<P>(at.values) + v * kLanes * elements<P>(kChunkTokens)};
     for_row_groups(rows, [&]<int kRows>(int r) {
-      weigh_seen<kRows, kWidth>(at.scores + r * kChunkTokens, values, at.begin + r, at.end + r, out.o + r * dim + v * kLanes, dim);
+      weigh_seen<P, kRows, kWidth>(at.scores + r * kChunkTokens, values, at.begin + r, at.end + r, out.o + r * dim + v * kLanes, dim);
     });
   });
 }
 
 // The same sums for a single group of rows, straight from the cache: memory is read all the while.
-template <typename T>
+template <typename P>
 void compute_group(const AttentionShape& shape, int rows, AttentionTile::Range seen, const ChunkVectors& vectors, const Partial& out,
                    const AttentionScratch& at) {
   const int dim = shape.padded_dim();
   for_row_groups(rows, [&]<int kRows>(int) {
     for (int j = int(seen.begin) / kLanes * kLanes; j < seen.end; j += kLanes)
-      score_vectors<kRows, T>(at.q, dim, vectors.keys + j, vectors.values + j, shape.head_dim, at.scores + j);
-    weigh_scores(shape, rows, out, at);
+      score_vectors<P, kRows>(as<P>(at.q), dim, vectors.keys + j, vectors.values + j, shape.head_dim, at.scores + j);
+    weigh_scores<P>(shape, rows, out, at);
     for_panels(shape.head_dim / kLanes, [&]<int kWidth>(int v) {
-      const StoredValues<T, kWidth> values{vectors.values, vectors.next_keys, v * kLanes};
-      weigh_seen<kRows, kWidth>(at.scores, values, at.begin, at.end, out.o + v * kLanes, dim);
+      const StoredValues<P, kWidth> values{vectors.values, vectors.next_keys, v * kLanes};
+      weigh_seen<P, kRows, kWidth>(at.scores, values, at.begin, at.end, out.o + v * kLanes, dim);
     });
   });
 }
 
 // Computes one of the chunks of a job that ends before chunk `stop`. The keys' places are known: from start_job, or from the chunk before.
-template <typename T>
+template <typename P>
 void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64_t chunk, int64_t stop, const Partial& out,
                    const AttentionScratch& at) {
   const int rows = int(tile.num_rows);
@@ -118,7 +126,7 @@ void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64
   if (chunk + 1 < stop)
     find_vectors(tile.keys, tile, chunk + 1, at, at.key_rows[(chunk + 1) % 2]), vectors.next_keys = at.key_rows[(chunk + 1) % 2];
   std::memset(out.o, 0, size_t(rows) * size_t(shape.padded_dim()) * sizeof(float));
-  const auto compute = rows <= kGroupRows && shape.head_dim % kLanes == 0 ? compute_group<T> : compute_tile<T>;
+  const auto compute = rows <= kGroupRows && shape.head_dim % (kLanes * P::kDepth) == 0 ? compute_group<P> : compute_tile<P>;
   compute(shape, rows, seen_of_chunk(tile, chunk, at), vectors, out, at);
 }
 
@@ -162,40 +170,41 @@ inline void finish(const AttentionShape& shape, const AttentionTile& tile, const
 }
 
 // Prepares to compute chunks, the first one to begin with.
-inline void start_job(const AttentionShape& shape, const AttentionTile& tile, int64_t first, const AttentionScratch& at) {
+template <typename P>
+void start_job(const AttentionShape& shape, const AttentionTile& tile, int64_t first, const AttentionScratch& at) {
   find_visible(shape, tile, at);
   find_vectors(tile.keys, tile, first, at, at.key_rows[first % 2]);
   for (int r = 0; r < tile.num_rows; ++r) {
     const int64_t row = tile.first_row + r;
     const float* q = tile.q + row / shape.group * tile.q_stride + row % shape.group * shape.head_dim;
     for (int d = 0; d < shape.head_dim; d += kLanes)
-      store(at.q + r * shape.padded_dim() + d,
-            load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
+      P::store_numbers(as<P>(at.q + r * shape.padded_dim()), d,
+                       load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
   }
 }
 
-template <typename T>
+template <typename P>
 void attend(const AttentionShape& shape, const AttentionTile& tile, std::byte* scratch) {
   const AttentionScratch at(scratch, shape);
   const Partial partial(at.partial, tile.num_rows, shape.padded_dim());
   const AttentionTile::Range chunks = tile.chunks(shape);
-  if (chunks.begin < chunks.end) start_job(shape, tile, chunks.begin, at);
+  if (chunks.begin < chunks.end) start_job<P>(shape, tile, chunks.begin, at);
   start_fold(shape, tile, at);
   for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
-    compute_chunk<T>(shape, tile, chunk, chunks.end, partial, at);
+    compute_chunk<P>(shape, tile, chunk, chunks.end, partial, at);
     fold(shape, tile, partial, at);
   }
   finish(shape, tile, at);
 }
 
-template <typename T>
+template <typename P>
 void attend_chunks(const AttentionShape& shape, const AttentionTile& tile, int64_t begin, int64_t end, float* partials,
                    std::byte* scratch) {
   const AttentionScratch at(scratch, shape);
   const int64_t first = tile.chunks(shape).begin, size = Partial::floats(tile.num_rows, shape.padded_dim());
-  start_job(shape, tile, begin, at);
+  start_job<P>(shape, tile, begin, at);
   for (int64_t chunk = begin; chunk < end; ++chunk)
-    compute_chunk<T>(shape, tile, chunk, end, Partial(partials + (chunk - first) * size, tile.num_rows, shape.padded_dim()), at);
+    compute_chunk<P>(shape, tile, chunk, end, Partial(partials + (chunk - first) * size, tile.num_rows, shape.padded_dim()), at);
 }
 
 inline void fold_chunks(const AttentionShape& shape, const AttentionTile& tile, const float* partials, std::byte* scratch) {
@@ -211,10 +220,7 @@ inline void fold_chunks(const AttentionShape& shape, const AttentionTile& tile, 
   finish(shape, tile, at);
 }
 
-AttentionCode attention_code(DType kv) {
-  switch (kv) {
-    case DType::kF16: return {attend<Half>, attend_chunks<Half>, fold_chunks};
-    case DType::kBF16: return {attend<BFloat16>, attend_chunks<BFloat16>, fold_chunks};
-    default: return {attend<float>, attend_chunks<float>, fold_chunks};
-  }
+template <typename P>
+AttentionCode attention_code() {
+  return {attend<P>, attend_chunks<P>, fold_chunks};
 }

@@ -10,8 +10,8 @@ namespace {
 
 class PagedAttentionKernel : public CpuKernel {
  public:
-  PagedAttentionKernel(const Attention& attributes, DType kv, CpuDevice& device)
-      : runner_(attributes, device.isa(), kv, device.pool().size()),
+  PagedAttentionKernel(const Attention& attributes, DType kv, Arithmetic arithmetic, CpuDevice& device)
+      : runner_(attributes, device.isa(), kv, arithmetic, device.pool().size()),
         description_(fmt::format("paged_attention/{} {}", name(kv), name(device.isa()))) {}
 
   size_t workspace_bytes(std::span<const Tensor> in, std::span<const Tensor>) const override {
@@ -59,7 +59,7 @@ void register_paged_attention_cpu(KernelRegistry& kernels) {
        .make = [](const KernelRequest& request) -> std::unique_ptr<Kernel> {
          auto& device = static_cast<CpuDevice&>(request.device);
          const DType kv = request.call.input(1).dtype;
-         return with_dense_rows(std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), kv, device),
+         return with_dense_rows(std::make_unique<PagedAttentionKernel>(request.call.as<Attention>(), kv, request.arithmetic, device),
                                 {.dense = {1}, .even = {0, 2, 3, 4}});
        }});
 }

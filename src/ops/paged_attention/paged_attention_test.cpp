@@ -121,13 +121,18 @@ TEST(PagedAttention, KernelsMatchTheReferenceOverManyChunks) {
       }
 }
 
-TEST(PagedAttention, ALaunchMayHaveNoTokens) {
-  const Attention a{.heads = 2, .kv_heads = 1, .head_dim = 8};
-  expect_kernels_match_reference("paged_attention", a, step(a, DType::kF32, {{1, 9, 0}, {2, 4, 0}}, 4), kCheck);
-  expect_kernels_match_reference("paged_attention", a, step(a, DType::kF32, {}, 4), kCheck);
+// Where pairs of bfloat16 are multiplied, query and weights have 8 bits.
+TEST(PagedAttention, FastKernelsOverABf16CacheErrAsBf16Does) {
+  const auto expect_close = [](const Attention& a) {
+    expect_kernels_match_reference("paged_attention", a, step(a, DType::kBF16, {{1, 7, 1}, {2, 19, 19}, {3, 131, 2}, {4, 300, 45}}, 16, 1),
+                                   {.relative = 2e-2, .absolute = 2e-2, .arithmetic = Arithmetic::kFast});
+  };
+  for (int head_dim : {2, 12, 16, 20, 64, 80, 96, 128, 256}) expect_close({.heads = 3, .kv_heads = 1, .head_dim = head_dim});
+  for (int group : {1, 2, 7, 20}) expect_close({.heads = 2 * group, .kv_heads = 2, .head_dim = 32});
+  for (int window : {1, 7, 150}) expect_close({.heads = 3, .kv_heads = 1, .head_dim = 64, .window = window, .softcap = 3});
 }
 
-std::vector<float> run(const Attention& a, const std::vector<Operand>& operands, CpuIsa isa, int threads) {
+std::vector<float> run(const Attention& a, const std::vector<Operand>& operands, Arithmetic arithmetic, CpuIsa isa, int threads) {
   const OpDef& op = *builtin_ops()->find("paged_attention");
   const Attributes attributes = a;
   CpuDevice device({.num_threads = threads, .isa = isa});
@@ -139,12 +144,37 @@ std::vector<float> run(const Attention& a, const std::vector<Operand>& operands,
   const OpCall call{op, attributes, types};
   const std::vector<Constant> constants(operands.size());
   const std::unique_ptr<Kernel> kernel =
-      builtin_kernels()->candidates(op.name, DeviceKind::kCpu).at(0)->make({call, op.infer(call), constants, Arithmetic::kExact, device});
+      builtin_kernels()->candidates(op.name, DeviceKind::kCpu).at(0)->make({call, op.infer(call), constants, arithmetic, device});
   const Buffer workspace = device.allocate(kernel->workspace_bytes(launch.inputs, launch.outputs));
   launch.kernel = kernel.get();
   launch.workspace = workspace.data();
   device.make_stream()->run(std::span(&launch, 1));
   return read_floats(y);
+}
+
+TEST(PagedAttention, WhatIsNotFiniteReachesOnlyWhoSeesIt) {
+  const Attention a{.heads = 3, .kv_heads = 1, .head_dim = 16, .window = 9};
+  for (DType kv : {DType::kF32, DType::kBF16})
+    for (int which : {0, 1})  // a key, a value
+      for (int64_t bad : {40, 41}) {
+        std::vector<Operand> in = step(a, kv, {{1, 60, 60}}, 64);
+        const int64_t element = (which * 64 + bad) * 16 + 3, block = in[4].tensor.as<int32_t>()[0] * 2 * 64 * 16;
+        if (kv == DType::kF32) in[1].tensor.as<float>()[block + element] = NAN;
+        else in[1].tensor.as<uint16_t>()[block + element] = 0x7fc0;
+        for (CpuIsa isa : runnable_cpu_isas()) {
+          const std::vector<float> y = run(a, in, Arithmetic::kFast, isa, 1);
+          for (int64_t token = 0; token < 60; ++token)
+            for (int head = 0; head < 3; ++head)
+              EXPECT_EQ(std::isnan(y[size_t((token * 3 + head) * 16 + 3)]), token >= bad && token < bad + 9)
+                  << name(isa) << ", token " << token << ", part " << which << ", bad " << bad;
+        }
+      }
+}
+
+TEST(PagedAttention, ALaunchMayHaveNoTokens) {
+  const Attention a{.heads = 2, .kv_heads = 1, .head_dim = 8};
+  expect_kernels_match_reference("paged_attention", a, step(a, DType::kF32, {{1, 9, 0}, {2, 4, 0}}, 4), kCheck);
+  expect_kernels_match_reference("paged_attention", a, step(a, DType::kF32, {}, 4), kCheck);
 }
 
 // Bits, so that -0 is not 0 and NaN is itself.
@@ -157,18 +187,19 @@ std::vector<uint32_t> bits(const std::vector<float>& values, size_t first, size_
 // What a step computes for the new tokens of its first sequence, however the step is made up.
 TEST(PagedAttention, ATokenGetsTheSameBitsInEveryBatchChunkAndTeam) {
   for (CpuIsa isa : runnable_cpu_isas())
-    for (DType kv : {DType::kF32, DType::kBF16})
+    for (const auto& [kv, arithmetic] :
+         {std::pair(DType::kF32, Arithmetic::kExact), {DType::kBF16, Arithmetic::kExact}, {DType::kBF16, Arithmetic::kFast}})
       for (const Attention& a :
            {Attention{.heads = 6, .kv_heads = 2, .head_dim = 24},
             Attention{.heads = 3, .kv_heads = 1, .head_dim = 64, .window = 150, .softcap = 5},
             Attention{.heads = 8, .kv_heads = 1, .head_dim = 16}, Attention{.heads = 2, .kv_heads = 2, .head_dim = 40}}) {
         const size_t row = size_t(a.heads * a.head_dim);
-        const std::vector<float> whole = run(a, step(a, kv, {{1, 650, 650}}, 16), isa, 1);
-        const auto expect_same = [&](const std::vector<Sequence>& sequences, int64_t block_tokens) {
+        const std::vector<float> whole = run(a, step(a, kv, {{1, 650, 650}}, 16), arithmetic, isa, 1);
+        const auto expect_same = [&, kv = kv, arithmetic = arithmetic](const std::vector<Sequence>& sequences, int64_t block_tokens) {
           const Sequence& s = sequences[0];
           const std::vector<Operand> operands = step(a, kv, sequences, block_tokens);
           for (int threads : {1, 2, 3})
-            EXPECT_EQ(bits(run(a, operands, isa, threads), 0, size_t(s.num_new) * row),
+            EXPECT_EQ(bits(run(a, operands, arithmetic, isa, threads), 0, size_t(s.num_new) * row),
                       bits(whole, size_t(s.length - s.num_new) * row, size_t(s.num_new) * row))
                 << name(isa) << ", " << threads << " threads, tokens " << s.length - s.num_new << " to " << s.length << " next to "
                 << sequences.size() - 1;
