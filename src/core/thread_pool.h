@@ -33,9 +33,10 @@ class Team {
     int64_t begin, end;
   };
   // This thread's fixed share of [0, count), cut at multiples of `grain`.
-  Range share(int64_t count, int64_t grain = 1) const {
+  Range share(int64_t count, int64_t grain = 1) const { return share_of(rank_, count, grain); }
+  Range share_of(int rank, int64_t count, int64_t grain = 1) const {
     const int64_t units = (count + grain - 1) / grain;
-    const int64_t begin = units * rank_ / size_ * grain, end = units * (rank_ + 1) / size_ * grain;
+    const int64_t begin = units * rank / size_ * grain, end = units * (rank + 1) / size_ * grain;
     return {begin < count ? begin : count, end < count ? end : count};
   }
 

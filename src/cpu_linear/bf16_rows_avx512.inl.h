@@ -14,7 +14,10 @@ inline void prepare_four_bf16(const PrepareArgs& a, int row) {
     const int n = lanes_at(i, a.k);
     __m256i r[4];
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) r[j] = round_to_bf16(x[j].at(i, n));
+    for (int j = 0; j < 4; ++j) {
+      __builtin_prefetch(a.x + (row + 4 + j) * a.x_stride + i);
+      r[j] = round_to_bf16(x[j].at(i, n));
+    }
     const __m256i low01 = _mm256_unpacklo_epi32(r[0], r[1]), low23 = _mm256_unpacklo_epi32(r[2], r[3]);
     const __m256i high01 = _mm256_unpackhi_epi32(r[0], r[1]), high23 = _mm256_unpackhi_epi32(r[2], r[3]);
     const __m256i columns[4] = {_mm256_unpacklo_epi64(low01, low23), _mm256_unpackhi_epi64(low01, low23),  // of pairs j and j + 4

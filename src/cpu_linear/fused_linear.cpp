@@ -12,7 +12,8 @@ constexpr int64_t kPrivateElements = 8192;
 // A thread takes work in pieces of about this many bytes of weights, unless there are too few pieces to share out.
 constexpr int64_t kPieceBytes = 128 << 10;
 constexpr int kPiecesPerThread = 4;
-constexpr int kMaxPanels = 2;  // that are in work at once
+constexpr int64_t kPartTiles = 16;  // tiles of rows that a thread keeps to itself
+constexpr int kMaxPanels = 2;       // that are in work at once
 // How far ahead weights are prefetched that are read once. Of one row: fp32 and 8 bits not at all, the processor does it better; fewer
 // bits, with more arithmetic to a byte, kSmallBytesAhead; 16-bit floats, which are decoded, kDecodedBytesAhead. Integers of several rows,
 // whose arithmetic holds up the stream: kBytesAhead. Two panels at once: to the next two, unless they are larger than kMostBytesAhead.
@@ -88,7 +89,8 @@ class Call {
     if (is_private) {
       prepare(0, tiles_.count);
     } else {
-      team.for_each(tiles_.count, 1, [&](int64_t begin, int64_t end) { prepare(begin, end); });
+      const Team::Range own = team.share(tiles_.count);
+      prepare(own.begin, own.end);
       team.barrier();
     }
   }
@@ -137,21 +139,34 @@ class Call {
       }
   }
 
+  // Rows are cut in parts, each of which takes all items. With many rows a thread stays with its own, as far as possible in every linear:
+  // activations then seldom go from one core's cache to another's, and to decode weights once for each part costs less. With few items,
+  // so that there is work for all threads; not when expanding panels is slow.
+  int64_t num_parts(int64_t num_items) const {
+    if (any_source(spec_)) return 1;
+    const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
+    return std::clamp<int64_t>(wanted / num_items, std::clamp<int64_t>(tiles_.count / kPartTiles, 1, team_.size()), tiles_.count);
+  }
+
   // Calls body(item, tile_begin, tile_end) for all items and tiles, on all threads: three quarters in fixed contiguous shares, which
-  // memory likes best, the rest on whichever thread is free.
+  // memory likes best, the end of each share on whichever thread is free.
   template <typename Body>
   void share_out(int64_t num_items, Body&& body) {
-    // Rows are split too where the matrices have too few panels for the threads; not when expanding panels is slow.
-    const int64_t wanted = int64_t{team_.size()} * kPiecesPerThread;
-    const int64_t parts = any_source(spec_) ? 1 : std::clamp<int64_t>(wanted / num_items, 1, tiles_.count);
+    const int64_t parts = num_parts(num_items), count = num_items * parts;
     const auto range = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) body(i / parts, i % parts * tiles_.count / parts, (i % parts + 1) * tiles_.count / parts);
+      for (int64_t i = begin; i < end; ++i)
+        body(i % num_items, i / num_items * tiles_.count / parts, (i / num_items + 1) * tiles_.count / parts);
     };
-    const int64_t count = num_items * parts, fixed = team_.size() == 1 ? count : count * 3 / 4 / team_.size() * team_.size();
-    const Team::Range share = team_.share(fixed);
-    range(share.begin, share.end);
-    if (fixed < count)
-      team_.for_each(count - fixed, grain(num_items), [&](int64_t begin, int64_t end) { range(fixed + begin, fixed + end); });
+    const int64_t tail = team_.size() == 1 ? 0 : count / team_.size() / 4;
+    const Team::Range own = team_.share(count);
+    range(own.begin, own.end - tail);
+    if (tail == 0) return;
+    team_.for_each(tail * team_.size(), grain(num_items), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = team_.share_of(int(i / tail), count).end - tail + i % tail;
+        range(at, at + 1);
+      }
+    });
   }
 
   int64_t grain(int64_t num_items) const {
