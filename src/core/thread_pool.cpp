@@ -120,15 +120,17 @@ void ThreadPool::run_region(Region region) {
   if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void Team::barrier() {
-  if (size_ == 1) return;
+uint32_t Team::arrive() {
   const uint32_t passed = pool_.barriers_.load(std::memory_order_relaxed);
   if (pool_.waiting_.fetch_add(1, std::memory_order_acq_rel) == size_ - 1) {
     pool_.waiting_.store(0, std::memory_order_relaxed);
     pool_.barriers_.store(passed + 1, std::memory_order_release);
-    return;
   }
-  for (int spins = 0; pool_.barriers_.load(std::memory_order_acquire) == passed;) {
+  return passed;
+}
+
+void Team::wait_for_all(uint32_t arrival) {
+  for (int spins = 0; pool_.barriers_.load(std::memory_order_acquire) == arrival;) {
     if (pool_.failed_.load(std::memory_order_relaxed)) throw Abandoned();
     if (++spins % kSpinsBeforeYield == 0) sched_yield();
     else pause_cpu();

@@ -14,13 +14,17 @@ namespace headrace {
 
 class ThreadPool;
 
-// What one thread of a region sees. Every thread must make the same calls to barrier and for_each in the same order.
+// What one thread of a region sees. Every thread must make the same calls to barrier (or its halves) and for_each in
+// the same order.
 class Team {
  public:
   int rank() const { return rank_; }
   int size() const { return size_; }
   // Leaves by an exception, which is not to be caught, when another thread of the region left by one and will not come.
-  void barrier();
+  void barrier() { wait_for_all(arrive()); }
+  // The two halves of a barrier: between them a thread may do what needs nobody else.
+  uint32_t arrive();
+  void wait_for_all(uint32_t arrival);
 
   // Calls body(begin, end) for chunks of at most `grain` of [0, count), each on whichever thread is free. No barrier at the end.
   template <typename Body>

@@ -45,6 +45,24 @@ TEST(ThreadPool, ABarrierOrdersWritesBeforeReads) {
   });
 }
 
+TEST(ThreadPool, BetweenABarriersHalvesAThreadGoesOnAlone) {
+  ThreadPool pool(3);
+  std::atomic<int> gone_on{0};
+  std::vector<int> values(3);
+  pool.run([&](Team& team) {
+    for (int round = 1; round <= 200; ++round) {
+      values[team.rank()] = round;
+      if (team.rank() == 0)  // the last to arrive: the others do not wait for it
+        while (gone_on.load() < 2 * round) std::this_thread::yield();
+      const uint32_t arrival = team.arrive();
+      if (team.rank() != 0) gone_on.fetch_add(1);
+      team.wait_for_all(arrival);
+      if (std::accumulate(values.begin(), values.end(), 0) != 3 * round) ADD_FAILURE();
+      team.barrier();
+    }
+  });
+}
+
 TEST(ThreadPool, SharesCoverTheWholeAndDoNotOverlap) {
   ThreadPool pool(3);
   std::vector<std::atomic<int>> seen(101);

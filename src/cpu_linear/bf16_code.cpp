@@ -79,11 +79,4 @@ bool encode_bf16(const uint16_t* raw, int64_t k, std::byte* coded) {
   return true;
 }
 
-void decode_bf16(Bf16Decoder decode, const std::byte* coded, int64_t k, std::byte* raw) {
-  const CodedBf16Header& header = *reinterpret_cast<const CodedBf16Header*>(coded);
-  decode(coded + coded_groups_at(coded_groups(k)), header.high_bytes, coded_groups(k), raw);
-  for (const Bf16Exception* exception = exceptions_of(coded); exception->word != kNoException; ++exception)
-    std::memcpy(raw + exception->word * 2, &exception->value, 2);
-}
-
 }  // namespace headrace

@@ -46,8 +46,4 @@ bool is_worth_coding(const uint16_t* words, int64_t count);
 // Codes a panel (whole groups). False when it has too many exceptions: then the header wants `raw`.
 bool encode_bf16(const uint16_t* raw, int64_t k, std::byte* coded);
 
-// Decodes a panel into whole groups. decode: the instruction set's function for what has no exceptions.
-using Bf16Decoder = void (*)(const std::byte* groups, const uint8_t* high_bytes, int64_t num_groups, std::byte* raw);
-void decode_bf16(Bf16Decoder decode, const std::byte* coded, int64_t k, std::byte* raw);
-
 }  // namespace headrace

@@ -1,6 +1,8 @@
 #include "cpu_linear/fused_linear.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/error.h"
 
@@ -91,7 +93,7 @@ class Call {
     } else {
       const Team::Range own = team.share(tiles_.count);
       prepare(own.begin, own.end);
-      team.barrier();
+      arrival_ = team.arrive();
     }
   }
 
@@ -159,7 +161,9 @@ class Call {
     };
     const int64_t tail = team_.size() == 1 ? 0 : count / team_.size() / 4;
     const Team::Range own = team_.share(count);
+    if (parts != team_.size()) wait_for_activations();  // else its share wants the rows that this thread prepared
     range(own.begin, own.end - tail);
+    wait_for_activations();
     if (tail == 0) return;
     team_.for_each(tail * team_.size(), grain(num_items), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -167,6 +171,10 @@ class Call {
         range(at, at + 1);
       }
     });
+  }
+
+  void wait_for_activations() {
+    if (arrival_) team_.wait_for_all(*std::exchange(arrival_, std::nullopt));
   }
 
   int64_t grain(int64_t num_items) const {
@@ -183,8 +191,9 @@ class Call {
     int64_t index[kMaxPanels];
   };
 
-  // Asks for the lines of y and the residual that finish will touch, while there is time.
-  void prefetch_output(int64_t tile, int64_t column) const {
+  // Asks for the lines of y and the residual that finish will touch, while there is time. (gcc takes a function that only prefetches for
+  // one without effects and drops its calls, unless it is inlined before.)
+  [[gnu::always_inline]] void prefetch_output(int64_t tile, int64_t column) const {
     for (int64_t row = tiles_.begin(tile); row < tiles_.begin(tile + 1); ++row) {
       const float* y = rows_.y + row * rows_.y_stride + column;
       __builtin_prefetch(y, 1);
@@ -210,6 +219,8 @@ class Call {
         if (tile == tile_begin)
           for (int i = 0; i < panels.count; ++i) operands[i] = operand(panels, i, single, begin, end);
         add_products(operands, panels.count, tile, begin, end, tile + 1 == tile_end, sums);
+        for (int i = 0; i < panels.count; ++i)
+          if (operands[i].decoded) operands[i] = {operands[i].matrix, operands[i].decoded, false, nullptr};
       }
       if (!single) prefetch_next(panels, tile - tile_begin, tile_end - tile_begin);
       use(tile, sums);
@@ -217,7 +228,7 @@ class Call {
   }
 
   // Multiplying many tiles by panels that were decoded beforehand leaves memory idle: time to fetch the panels that come next.
-  void prefetch_next(const Panels& panels, int64_t part, int64_t num_parts) const {
+  [[gnu::always_inline]] void prefetch_next(const Panels& panels, int64_t part, int64_t num_parts) const {
     for (int i = 0; i < panels.count; ++i) {
       const PackedMatrix& m = *panels.matrix[i];
       const int64_t next = panels.index[i] + (gated(spec_) ? 1 : panels.count), bytes = m.stored_panel_bytes();
@@ -227,49 +238,54 @@ class Call {
     }
   }
 
-  // A panel as a kernel takes it: coded ones are decoded on the way for a single tile, once beforehand for many.
+  // A panel as a kernel takes it: coded ones are decoded on the way, for many tiles by the first one.
   struct Operand {
     const PackedMatrix* matrix;
     const std::byte* data;
     bool is_coded;
+    std::byte* decoded;  // where a coded one is to be left decoded, or null
   };
 
   Operand operand(const Panels& panels, int i, bool single, int64_t begin, int64_t end) {
     const PackedMatrix& m = *panels.matrix[i];
     const int64_t index = panels.index[i];
-    if (m.is_direct()) return {&m, m.panel(index) + begin / format_of(m.kind()).block_k * format_of(m.kind()).block_bytes, false};
+    std::byte* const scratch = expanded_ + i * expanded_bytes(m, spec_.k());
+    if (m.is_direct()) return {&m, m.panel(index) + begin / format_of(m.kind()).block_k * format_of(m.kind()).block_bytes, false, nullptr};
     if (m.is_coded()) {
       const std::byte* raw = reinterpret_cast<const CodedBf16Header*>(m.panel(index))->raw;
-      if (raw) return {&m, raw, false};
-      if (single) return {&m, m.panel(index), true};
+      if (raw) return {&m, raw, false, nullptr};
+      return {&m, m.panel(index), true, single ? nullptr : scratch};
     }
-    std::byte* const out = expanded_ + i * expanded_bytes(m, spec_.k());
-    m.expand(index, begin, end, out);
-    return {&m, out, false};
+    m.widen(index, begin, end, reinterpret_cast<float*>(scratch));
+    return {&m, scratch, false, nullptr};
   }
 
   void add_products(const Operand* operands, int count, int64_t tile, int64_t begin, int64_t end, bool last, float* sums) {
-    const int rows = tiles_.size(tile);
-    const auto add = [&](TileFunction function, int i) {
-      const Operand& o = operands[i];
-      const PanelFormat format = format_of(o.matrix->kind());
-      const int form = int(format.activations);
-      const std::byte* data[kMaxPanels] = {o.data, operands[kMaxPanels - 1].data};
-      const std::byte* x =
-          activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
-      const bool reads_memory = last && (o.is_coded || o.matrix->is_direct());
-      function(data, x, divide_up(end - begin, format.block_k), reads_memory ? bytes_ahead(*o.matrix) : 0, sums + i * rows * kPanelRows);
-    };
-    const int kind = int(operands[0].matrix->kind());
-    if (count == 2 && pairs_pay(operands[0].matrix->kind()) && int(operands[1].matrix->kind()) == kind &&
-        operands[1].is_coded == operands[0].is_coded) {
-      const TileFunction pair = operands[0].is_coded ? table_.coded_tile_pair[kind][rows] : table_.tile_pair[kind][rows];
-      if (pair) return add(pair, 0);
-    }
-    for (int i = 0; i < count; ++i) {
-      const int own = int(operands[i].matrix->kind());
-      add(operands[i].is_coded ? table_.coded_tile[own][rows] : table_.tile[own][rows], i);
-    }
+    const Operand& o = operands[0];
+    const int kind = int(o.matrix->kind()), rows = tiles_.size(tile);
+    const auto alike = [&] { return int(operands[1].matrix->kind()) == kind && operands[1].is_coded == o.is_coded; };
+    if (count == 2 && pairs_pay(o.matrix->kind()) && table_.tile_pair[kind][rows] && alike())
+      return add_panels<2>(operands, table_.tile_pair, table_.coded_tile_pair, table_.decoding_tile_pair, tile, begin, end, last, sums);
+    for (int i = 0; i < count; ++i)
+      add_panels<1>(operands + i, table_.tile, table_.coded_tile, table_.decoding_tile, tile, begin, end, last,
+                    sums + i * rows * kPanelRows);
+  }
+
+  template <int kPanels, typename Table, typename DecodingTable>
+  void add_panels(const Operand* operands, const Table& plain, const Table& coded, const DecodingTable& decoding, int64_t tile,
+                  int64_t begin, int64_t end, bool last, float* sums) {
+    const Operand& o = operands[0];
+    const PanelFormat format = format_of(o.matrix->kind());
+    const int kind = int(o.matrix->kind()), form = int(format.activations), rows = tiles_.size(tile);
+    const int64_t num_blocks = divide_up(end - begin, format.block_k);
+    const std::byte* data[kPanels];
+    std::byte* decoded[kPanels];
+    for (int i = 0; i < kPanels; ++i) data[i] = operands[i].data, decoded[i] = operands[i].decoded;
+    const std::byte* x =
+        activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
+    if (decoded[0]) return decoding[kind][rows](data, x, num_blocks, decoded, sums);
+    const int64_t ahead = last && (o.is_coded || o.matrix->is_direct()) ? bytes_ahead(*o.matrix) : 0;
+    (o.is_coded ? coded : plain)[kind][rows](data, x, num_blocks, ahead, sums);
   }
 
   // Two panels at once share the loads of activations, but memory prefers one stream. So for many tiles, whose weights come from a
@@ -332,6 +348,7 @@ class Call {
   const Workspace layout_;
   const Tiles tiles_;
   std::byte* activations_[3];
+  std::optional<uint32_t> arrival_;  // at the barrier that follows preparing, until it is passed
   std::byte* expanded_;
 };
 

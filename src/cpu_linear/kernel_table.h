@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "cpu_linear/bf16_code.h"
 #include "cpu_linear/panel.h"
 #include "device/cpu/cpu_features.h"
 
@@ -15,6 +14,10 @@ inline constexpr int kMaxTileRows = 12;
 // the order of k, so it depends on neither the tile's rows nor its panels. Unless `ahead` is 0, the bytes that lie `ahead` of the
 // panels' are prefetched.
 using TileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks, int64_t ahead, float* out);
+
+// The same of coded panels, which are left decoded at `decoded` for the tiles that follow.
+using DecodingTileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks,
+                                      std::byte* const* decoded, float* out);
 
 enum class NormKind { kNone, kRms, kLayer };
 enum class LinearActivation { kNone, kSilu, kGeluTanh, kGeluErf, kRelu };
@@ -51,9 +54,10 @@ struct KernelTable {
   TileFunction tile_pair[kNumPanelKinds][kMaxTileRows + 1];   // two panels at once; null where registers are too few
   TileFunction coded_tile[kNumPanelKinds][kMaxTileRows + 1];  // of coded panels (bf16_code.h); null of kinds that have none
   TileFunction coded_tile_pair[kNumPanelKinds][kMaxTileRows + 1];
+  DecodingTileFunction decoding_tile[kNumPanelKinds][kMaxTileRows + 1];
+  DecodingTileFunction decoding_tile_pair[kNumPanelKinds][kMaxTileRows + 1];
   void (*prepare[3])(const PrepareArgs&);  // by ActivationKind
   void (*finish)(const FinishArgs&);
-  Bf16Decoder decode_bf16;
 };
 
 const KernelTable& kernel_table(CpuIsa isa);

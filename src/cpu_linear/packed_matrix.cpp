@@ -144,11 +144,6 @@ void PackedMatrix::pack_panel(const Tensor& weight, int64_t index, std::byte* ou
   }
 }
 
-void PackedMatrix::expand(int64_t index, int64_t begin, int64_t end, std::byte* out) const {
-  if (is_source()) widen(index, begin, end, reinterpret_cast<float*>(out));
-  else decode_bf16(kernel_table(isa_).decode_bf16, panel(index), k_, out);
-}
-
 void PackedMatrix::widen(int64_t panel, int64_t begin, int64_t end, float* out) const {
   constexpr int kMaxBlock = 256;
   float values[kMaxBlock];

@@ -28,17 +28,16 @@ class PackedMatrix {
   int64_t stored_panel_bytes() const { return stored_panel_bytes_; }  // what one product reads of a panel
   int64_t bytes() const { return stored_panel_bytes() * num_panels(); }
 
-  // Whether panels are stored in the form that kernels read, or in one that `expand` turns into it.
+  // Whether panels are stored in the form of kind().
   bool is_direct() const { return !is_coded_ && !is_source(); }
   bool is_coded() const { return is_coded_; }                                                     // bf16_code.h
-  bool is_source() const { return source_.data != nullptr; }                                      // expanding is slow
+  bool is_source() const { return source_.data != nullptr; }                                      // panels are made by `widen`
   const std::byte* panel(int64_t index) const { return panels_ + index * stored_panel_bytes(); }  // unless is_source()
 
-  // k [begin, end) of a panel in the form of kind(). begin: a multiple of 256; of a coded matrix, [0, k).
-  void expand(int64_t panel, int64_t begin, int64_t end, std::byte* out) const;
+  // k [begin, end) of a panel, of a source. begin: a multiple of 256.
+  void widen(int64_t panel, int64_t begin, int64_t end, float* out) const;
 
  private:
-  void widen(int64_t panel, int64_t begin, int64_t end, float* out) const;
   void pack_panel(const Tensor& weight, int64_t panel, std::byte* out) const;
 
   int64_t n_ = 0, k_ = 0, stored_panel_bytes_ = 0;

@@ -112,19 +112,6 @@ inline void prepare_int8(const PrepareArgs& a) {
   }
 }
 
-// Coded bfloat16 to words: see bf16_code.h. Exceptions are left to the caller.
-inline void decode_groups(const std::byte* coded, const uint8_t* high_bytes, int64_t num_groups, std::byte* raw) {
-  for (int64_t i = 0; i < num_groups; ++i, coded += kCodedGroupBytes, raw += kRawGroupBytes) {
-    for (int line = 0; line < kCodedGroupBytes; line += 64) __builtin_prefetch(coded + 8 * kCodedGroupBytes + line);
-    const Quads indices = load_quads(coded + 128);
-    for (int half = 0; half < 2; ++half) {
-      const Quads low = load_quads(coded + 64 * half), high = look_up(half == 0 ? low_halves(indices) : high_halves(indices), high_bytes);
-      store_quads(raw + 128 * half, interleave_low(low, high));
-      store_quads(raw + 128 * half + 64, interleave_high(low, high));
-    }
-  }
-}
-
 inline F32 activate(F32 x, LinearActivation activation) {
   switch (activation) {
     case LinearActivation::kNone: return x;

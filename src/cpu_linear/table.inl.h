@@ -16,15 +16,24 @@ constexpr TileFunction coded_tile_function() {
   else return nullptr;
 }
 
+template <PanelKind kKind, int kRows, int kPanels>
+constexpr DecodingTileFunction decoding_tile_function() {
+  if constexpr (kKind == PanelKind::kBF16 || (kKind == PanelKind::kBF16Dot && kHasBf16Dot))
+    return decoding_bf16_tile<kKind, kRows, kPanels>;
+  else return nullptr;
+}
+
 template <PanelKind kKind, int kRows = largest_tile(kKind)>
 constexpr void add_kind(KernelTable& table) {
   constexpr int kind = int(kKind);
   if constexpr (kRows == largest_tile(kKind)) table.tile_rows[kind] = kRows;
   table.tile[kind][kRows] = tile_function<kKind, kRows, 1>();
   table.coded_tile[kind][kRows] = coded_tile_function<kKind, kRows, 1>();
+  table.decoding_tile[kind][kRows] = decoding_tile_function<kKind, kRows, 1>();
   if constexpr (pairs_up(kKind, kRows)) {
     table.tile_pair[kind][kRows] = tile_function<kKind, kRows, 2>();
     table.coded_tile_pair[kind][kRows] = coded_tile_function<kKind, kRows, 2>();
+    table.decoding_tile_pair[kind][kRows] = decoding_tile_function<kKind, kRows, 2>();
   }
   if constexpr (kRows > 1) add_kind<kKind, kRows - 1>(table);
 }
@@ -48,7 +57,6 @@ constexpr KernelTable make_table() {
   table.prepare[int(ActivationKind::kBF16)] = prepare_bf16;
   table.prepare[int(ActivationKind::kInt8)] = prepare_int8;
   table.finish = finish;
-  table.decode_bf16 = decode_groups;
   return table;
 }
 

@@ -202,6 +202,9 @@ void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_b
   pairs[3] = interleave_high(low1, high1);
 }
 
+// What was asked for before may still be in a farther cache.
+inline constexpr int64_t kNearAhead = 8 * kCodedGroupBytes;
+
 // Puts a group's exceptions into their places; returns the next one. Earlier ones, of the other chain's groups, are passed over.
 [[gnu::noinline]] inline const Bf16Exception* put_exceptions(const Bf16Exception* next, uint32_t first, Quads (&pairs)[4]) {
   alignas(64) std::byte raw[kRawGroupBytes];
@@ -212,9 +215,10 @@ void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_b
   return next;
 }
 
-// The same for coded panels, decoded in registers: memory is read without a pause. bf16_code.h has the layout.
+// The same for coded panels, decoded in registers: memory is read without a pause. bf16_code.h has the layout. Where `decoded` is not
+// null, panel p is left there as bf16_tile takes it.
 template <PanelKind kKind, int kRows, int kPanels>
-void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+[[gnu::always_inline]] inline void add_coded_panels(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, std::byte* const* decoded, float* out) {
   static_assert(kGroupK == kCodedGroupK);
   constexpr uint32_t kWords = kRawGroupBytes / 2;
   const int64_t groups_at = coded_groups_at((num_blocks + 3) / 4);
@@ -233,8 +237,21 @@ void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t
     for (int p = 0; p < kPanels; ++p) {
       decode_group(w[p], reinterpret_cast<const CodedBf16Header*>(panels[p])->high_bytes, pairs[p]);
       if (exception[p]->word < (uint32_t(group) + 1) * kWords) [[unlikely]] exception[p] = put_exceptions(exception[p], uint32_t(group) * kWords, pairs[p]);
+      if (!decoded) continue;
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) store_quads(decoded[p] + group * kRawGroupBytes + v * 64, pairs[p][v]);
     }
   });
+}
+
+template <PanelKind kKind, int kRows, int kPanels>
+void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, ahead, nullptr, out);
+}
+
+template <PanelKind kKind, int kRows, int kPanels>
+void decoding_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, std::byte* const* decoded, float* out) {
+  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, kNearAhead, decoded, out);
 }
 
 // Quads 2j and 2j + 1 of a block, as unsigned bytes, or signed where 8 bits are.

@@ -48,15 +48,16 @@ struct AttentionTile {
   struct Range {
     int64_t begin, end;
   };
-  // Positions that row r, counted from first_row, sees.
-  Range visible(const AttentionShape& shape, int64_t r) const {
-    const int64_t end = shape.causal ? first_position + (first_row + r) / shape.group + 1 : length;
+  // Positions that a token sees.
+  Range visible_to(const AttentionShape& shape, int64_t token) const {
+    const int64_t end = shape.causal ? first_position + token + 1 : length;
     return {shape.window > 0 && end > shape.window ? end - shape.window : 0, end};
   }
   // Chunks that some row sees.
   Range chunks(const AttentionShape& shape) const {
-    const int64_t end = visible(shape, num_rows - 1).end;
-    return {visible(shape, 0).begin / kChunkTokens, (end + kChunkTokens - 1) / kChunkTokens};
+    const int64_t first_token = first_row / shape.group, last_token = (first_row + num_rows - 1) / shape.group;
+    const int64_t end = visible_to(shape, last_token).end;
+    return {visible_to(shape, first_token).begin / kChunkTokens, (end + kChunkTokens - 1) / kChunkTokens};
   }
 };
 

@@ -130,8 +130,18 @@ void compute_chunk(const AttentionShape& shape, const AttentionTile& tile, int64
   compute(shape, rows, seen_of_chunk(tile, chunk, at), vectors, out, at);
 }
 
+// Calls body(row, token, head) for a tile's rows; head: of the group.
+template <typename Body>
+inline void for_rows(const AttentionShape& shape, const AttentionTile& tile, Body&& body) {
+  int64_t token = tile.first_row / shape.group, head = tile.first_row % shape.group;
+  for (int r = 0; r < tile.num_rows; ++r) {
+    body(r, token, head);
+    if (++head == shape.group) head = 0, ++token;
+  }
+}
+
 inline void find_visible(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
-  for (int r = 0; r < tile.num_rows; ++r) at.visible[r] = tile.visible(shape, r);
+  for_rows(shape, tile, [&](int r, int64_t token, int64_t) { at.visible[r] = tile.visible_to(shape, token); });
 }
 
 inline void start_fold(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
@@ -160,13 +170,12 @@ inline void fold(const AttentionShape& shape, const AttentionTile& tile, const P
 
 // y = o / l; 0 for a row that saw nothing.
 inline void finish(const AttentionShape& shape, const AttentionTile& tile, const AttentionScratch& at) {
-  for (int r = 0; r < tile.num_rows; ++r) {
-    const int64_t row = tile.first_row + r;
-    float* y = tile.y + row / shape.group * tile.y_stride + row % shape.group * shape.head_dim;
+  for_rows(shape, tile, [&](int r, int64_t token, int64_t head) {
+    float* y = tile.y + token * tile.y_stride + head * shape.head_dim;
     const F32 scale = broadcast(at.l[r] == 0 ? 0 : 1 / at.l[r]);
     for (int d = 0; d < shape.head_dim; d += kLanes)
       store(y + d, load(at.o + r * shape.padded_dim() + d) * scale, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes);
-  }
+  });
 }
 
 // Prepares to compute chunks, the first one to begin with.
@@ -174,13 +183,12 @@ template <typename P>
 void start_job(const AttentionShape& shape, const AttentionTile& tile, int64_t first, const AttentionScratch& at) {
   find_visible(shape, tile, at);
   find_vectors(tile.keys, tile, first, at, at.key_rows[first % 2]);
-  for (int r = 0; r < tile.num_rows; ++r) {
-    const int64_t row = tile.first_row + r;
-    const float* q = tile.q + row / shape.group * tile.q_stride + row % shape.group * shape.head_dim;
+  for_rows(shape, tile, [&](int r, int64_t token, int64_t head) {
+    const float* q = tile.q + token * tile.q_stride + head * shape.head_dim;
     for (int d = 0; d < shape.head_dim; d += kLanes)
       P::store_numbers(as<P>(at.q + r * shape.padded_dim()), d,
                        load(q + d, shape.head_dim - d < kLanes ? shape.head_dim - d : kLanes) * broadcast(shape.scale));
-  }
+  });
 }
 
 template <typename P>
