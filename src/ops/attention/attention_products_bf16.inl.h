@@ -24,6 +24,14 @@ struct Bf16Products {
   static constexpr int kDepth = 2;
 
   static F32 multiply_add(Bf16Pairs a, Bf16Pairs b, F32 sum) { return {_mm512_dpbf16_ps(sum.v, __m512bh(a.v), __m512bh(b.v))}; }
+  // 2^n 2^r with |r| <= 1/2 and a cubic for 2^r, fitted to the relative error at Chebyshev's nodes: off by 1.2e-4 at most, a twentieth of
+  // what rounding to bfloat16 takes. 0 below -110.
+  static F32 exp_of_score(F32 x) {
+    const F32 y = max(broadcast(-160.0f), x * broadcast(1.44269504f)), n = round(y), r = y - n;
+    F32 p = fma(broadcast(5.50886838e-02f), r, broadcast(2.42604051e-01f));
+    p = fma(p, r, broadcast(6.93276242e-01f));
+    return {_mm512_scalef_ps(fma(p, r, broadcast(9.99928940e-01f)).v, n.v)};
+  }
   static Bf16Pairs load_dims(const std::byte* row, int d, int n) {
     return {_mm512_maskz_loadu_epi16(n >= 32 ? ~__mmask32(0) : (__mmask32(1) << n) - 1, row + d * 2)};
   }

@@ -9,6 +9,8 @@ struct F32Products {
   static constexpr int kDepth = 1;
 
   static F32 multiply_add(F32 a, F32 b, F32 sum) { return fma(a, b, sum); }
+  // e^x for x <= 0, as exact as weights are.
+  static F32 exp_of_score(F32 x) { return exp(x); }
   // Dims [d, d + kLanes * kDepth) of a stored vector; those past the first n are 0.
   static F32 load_dims(const std::byte* row, int d, int n) {
     const T* p = reinterpret_cast<const T*>(row) + d;

@@ -52,17 +52,17 @@ inline void weigh_scores_of_row(float* scores, int begin, int end, float softcap
   F32 top = lowest, total = zero();
   for (int j = first; j < end; j += kLanes) {
     F32 x = load(scores + j);
-    if (softcap > 0) x = broadcast(softcap) * tanh(x / broadcast(softcap));
+    if (softcap > 0) store(scores + j, x = broadcast(softcap) * tanh(x / broadcast(softcap)));
     if (j < begin || j + kLanes > end) {
       const F32 lane = load(kIota) + broadcast(float(j));
       x = select(less(lane, broadcast(float(begin))), lowest, select(less(lane, broadcast(float(end))), x, lowest));
+      store(scores + j, x);
     }
     top = max(top, x);
-    store(scores + j, x);
   }
   m = reduce_max(top);
   for (int j = first; j < end; j += kLanes) {
-    const F32 weight = exp(load(scores + j) - broadcast(m));
+    const F32 weight = P::exp_of_score(load(scores + j) - broadcast(m));
     total = total + weight;
     P::store_numbers(as<P>(scores), j, weight);
   }
