@@ -210,18 +210,12 @@ class Call {
   void multiply(const Panels& panels, int64_t tile_begin, int64_t tile_end, Use&& use) {
     alignas(64) float sums[kMaxPanels * kMaxTileRows * kPanelRows];
     const bool single = tile_end - tile_begin == 1;
-    const int64_t k = spec_.k(), step = single && any_source(spec_) ? kWidenedK : k;
     Operand operands[kMaxPanels];
+    for (int i = 0; i < panels.count; ++i) operands[i] = operand(panels, i, single);
     for (int64_t tile = tile_begin; tile < tile_end; ++tile) {
-      std::fill_n(sums, panels.count * tiles_.size(tile) * kPanelRows, 0.0f);
-      for (int64_t begin = 0; begin < k; begin += step) {
-        const int64_t end = std::min(k, begin + step);
-        if (tile == tile_begin)
-          for (int i = 0; i < panels.count; ++i) operands[i] = operand(panels, i, single, begin, end);
-        add_products(operands, panels.count, tile, begin, end, tile + 1 == tile_end, sums);
-        for (int i = 0; i < panels.count; ++i)
-          if (operands[i].decoded) operands[i] = {operands[i].matrix, operands[i].decoded, false, nullptr};
-      }
+      multiply_tile(operands, panels.count, tile, tile + 1 == tile_end, sums);
+      for (int i = 0; i < panels.count; ++i)
+        if (operands[i].decoded) operands[i] = {.matrix = operands[i].matrix, .data = operands[i].decoded};
       if (!single) prefetch_next(panels, tile - tile_begin, tile_end - tile_begin);
       use(tile, sums);
     }
@@ -238,54 +232,76 @@ class Call {
     }
   }
 
-  // A panel as a kernel takes it: coded ones are decoded on the way, for many tiles by the first one.
+  // A panel as a kernel takes it.
   struct Operand {
     const PackedMatrix* matrix;
-    const std::byte* data;
-    bool is_coded;
-    std::byte* decoded;  // where a coded one is to be left decoded, or null
+    const std::byte* data;         // null: of a source, to be widened piece by piece
+    int64_t source_panel = 0;      // then
+    bool is_coded = false;         // decoded on the way
+    std::byte* decoded = nullptr;  // where it is to be left decoded for the tiles that follow, unless null
+    float* pieces = nullptr;       // where pieces of a source go
   };
 
-  Operand operand(const Panels& panels, int i, bool single, int64_t begin, int64_t end) {
+  Operand operand(const Panels& panels, int i, bool single) {
     const PackedMatrix& m = *panels.matrix[i];
     const int64_t index = panels.index[i];
     std::byte* const scratch = expanded_ + i * expanded_bytes(m, spec_.k());
-    if (m.is_direct()) return {&m, m.panel(index) + begin / format_of(m.kind()).block_k * format_of(m.kind()).block_bytes, false, nullptr};
+    if (m.is_direct()) return {.matrix = &m, .data = m.panel(index)};
     if (m.is_coded()) {
       const std::byte* raw = reinterpret_cast<const CodedBf16Header*>(m.panel(index))->raw;
-      if (raw) return {&m, raw, false, nullptr};
-      return {&m, m.panel(index), true, single ? nullptr : scratch};
+      if (raw) return {.matrix = &m, .data = raw};
+      return {.matrix = &m, .data = m.panel(index), .is_coded = true, .decoded = single ? nullptr : scratch};
     }
-    m.widen(index, begin, end, reinterpret_cast<float*>(scratch));
-    return {&m, scratch, false, nullptr};
+    float* const widened = reinterpret_cast<float*>(scratch);
+    if (single) return {.matrix = &m, .data = nullptr, .source_panel = index, .pieces = widened};
+    m.widen(index, 0, spec_.k(), widened);
+    return {.matrix = &m, .data = scratch};
   }
 
-  void add_products(const Operand* operands, int count, int64_t tile, int64_t begin, int64_t end, bool last, float* sums) {
+  void multiply_tile(const Operand* operands, int count, int64_t tile, bool last, float* sums) {
     const Operand& o = operands[0];
     const int kind = int(o.matrix->kind()), rows = tiles_.size(tile);
     const auto alike = [&] { return int(operands[1].matrix->kind()) == kind && operands[1].is_coded == o.is_coded; };
-    if (count == 2 && pairs_pay(o.matrix->kind()) && table_.tile_pair[kind][rows] && alike())
-      return add_panels<2>(operands, table_.tile_pair, table_.coded_tile_pair, table_.decoding_tile_pair, tile, begin, end, last, sums);
-    for (int i = 0; i < count; ++i)
-      add_panels<1>(operands + i, table_.tile, table_.coded_tile, table_.decoding_tile, tile, begin, end, last,
-                    sums + i * rows * kPanelRows);
+    if (count == 2 && o.data && pairs_pay(o.matrix->kind()) && table_.tile_pair[kind][rows] && alike())
+      return multiply_panels<2>(operands, table_.tile_pair, table_.coded_tile_pair, table_.decoding_tile_pair, tile, last, sums);
+    for (int i = 0; i < count; ++i) {
+      float* const out = sums + i * rows * kPanelRows;
+      if (operands[i].data) multiply_panels<1>(operands + i, table_.tile, table_.coded_tile, table_.decoding_tile, tile, last, out);
+      else multiply_pieces(operands[i], tile, out);
+    }
+  }
+
+  const std::byte* activations(PanelFormat format, int64_t tile, int64_t k) const {
+    const int form = int(format.activations);
+    return activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] +
+           activation_row_bytes(format.activations, k) * tiles_.size(tile);
   }
 
   template <int kPanels, typename Table, typename DecodingTable>
-  void add_panels(const Operand* operands, const Table& plain, const Table& coded, const DecodingTable& decoding, int64_t tile,
-                  int64_t begin, int64_t end, bool last, float* sums) {
+  void multiply_panels(const Operand* operands, const Table& plain, const Table& coded, const DecodingTable& decoding, int64_t tile,
+                       bool last, float* sums) {
     const Operand& o = operands[0];
     const PanelFormat format = format_of(o.matrix->kind());
-    const int kind = int(o.matrix->kind()), form = int(format.activations), rows = tiles_.size(tile);
-    const int64_t num_blocks = divide_up(end - begin, format.block_k);
+    const int kind = int(o.matrix->kind()), rows = tiles_.size(tile);
+    const int64_t num_blocks = divide_up(spec_.k(), format.block_k);
     const std::byte* data[kPanels];
     std::byte* decoded[kPanels];
     for (int i = 0; i < kPanels; ++i) data[i] = operands[i].data, decoded[i] = operands[i].decoded;
-    const std::byte* x =
-        activations_[form] + tiles_.begin(tile) * layout_.row_bytes[form] + activation_row_bytes(format.activations, begin) * rows;
+    const std::byte* x = activations(format, tile, 0);
     if (decoded[0]) return decoding[kind][rows](data, x, num_blocks, decoded, sums);
     const int64_t ahead = last && (o.is_coded || o.matrix->is_direct()) ? bytes_ahead(*o.matrix) : 0;
-    (o.is_coded ? coded : plain)[kind][rows](data, x, num_blocks, ahead, sums);
+    (o.is_coded ? coded : plain)[kind][rows](data, x, num_blocks, ahead, nullptr, sums);
+  }
+
+  void multiply_pieces(const Operand& o, int64_t tile, float* sums) {
+    const PanelFormat format = format_of(o.matrix->kind());
+    const std::byte* piece = reinterpret_cast<const std::byte*>(o.pieces);
+    for (int64_t begin = 0; begin < spec_.k(); begin += kWidenedK) {
+      const int64_t end = std::min(spec_.k(), begin + kWidenedK);
+      o.matrix->widen(o.source_panel, begin, end, o.pieces);
+      table_.tile[int(o.matrix->kind())][tiles_.size(tile)](&piece, activations(format, tile, begin),
+                                                            divide_up(end - begin, format.block_k), 0, begin == 0 ? nullptr : sums, sums);
+    }
   }
 
   // Two panels at once share the loads of activations, but memory prefers one stream. So for many tiles, whose weights come from a

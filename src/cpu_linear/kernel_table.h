@@ -10,12 +10,13 @@ namespace headrace {
 
 inline constexpr int kMaxTileRows = 12;
 
-// out[panel][row][16] += a tile of activations times panels, each `num_blocks` blocks long. Every element is one chain of additions in
-// the order of k, so it depends on neither the tile's rows nor its panels. Unless `ahead` is 0, the bytes that lie `ahead` of the
-// panels' are prefetched.
-using TileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks, int64_t ahead, float* out);
+// out[panel][row][16] = before + a tile of activations times panels, each `num_blocks` blocks long; `before` is null, for zeros, or laid
+// out as `out`. Additions run in the order of k, so an element depends on neither the tile's rows nor its panels. Unless `ahead` is 0, the
+// bytes that lie `ahead` of the panels' are prefetched.
+using TileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks, int64_t ahead,
+                              const float* before, float* out);
 
-// The same of coded panels, which are left decoded at `decoded` for the tiles that follow.
+// The same from zeros, of coded panels, which are left decoded at `decoded` for the tiles that follow.
 using DecodingTileFunction = void (*)(const std::byte* const* panels, const std::byte* activations, int64_t num_blocks,
                                       std::byte* const* decoded, float* out);
 

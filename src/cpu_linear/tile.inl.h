@@ -9,11 +9,16 @@ struct Tile {
   Lanes sum[kPanels][kRows];
 
   Tile() = default;
-  [[gnu::always_inline]] explicit Tile(const float* out) {
+  // From sums that were stored, or from zero.
+  [[gnu::always_inline]] explicit Tile(const float* before) {
+    if (!before) {
+      *this = zero();
+      return;
+    }
 #pragma GCC unroll 4
     for (int p = 0; p < kPanels; ++p)
 #pragma GCC unroll 16
-      for (int t = 0; t < kRows; ++t) sum[p][t] = load_lanes(out + (p * kRows + t) * kPanelRows);
+      for (int t = 0; t < kRows; ++t) sum[p][t] = load_lanes(before + (p * kRows + t) * kPanelRows);
   }
   [[gnu::always_inline]] static Tile zero() {
     Tile tile;
@@ -47,7 +52,7 @@ inline constexpr int kGroupK = 8;
 inline constexpr int kRunGroups = 8;
 
 template <int kRows, int kPanels, typename AddGroup>
-[[gnu::always_inline]] inline void add_in_two_chains(int64_t num_groups, float* out, AddGroup&& add_group) {
+[[gnu::always_inline]] inline void add_in_two_chains(int64_t num_groups, const float* before, float* out, AddGroup&& add_group) {
   using Sums = Tile<kRows, kPanels>;
   const auto add_odd = [&](const Sums& odd) __attribute__((always_inline)) {
     Sums sum(out);
@@ -62,7 +67,7 @@ template <int kRows, int kPanels, typename AddGroup>
     for (int64_t group = begin; group < end; ++group) add_group(sums, group);
   };
   if constexpr (kRows * kPanels <= kMostSumsInPairs) {
-    Sums even(out), odd = Sums::zero();
+    Sums even(before), odd = Sums::zero();
     for (int64_t begin = 0; begin < num_groups; begin += 2 * kRunGroups) {
       add_run(even, begin);
       add_run(odd, begin + kRunGroups);
@@ -70,7 +75,7 @@ template <int kRows, int kPanels, typename AddGroup>
     even.store(out);
     add_odd(odd);
   } else {
-    Sums even(out);
+    Sums even(before);
     for (int64_t begin = 0; begin < num_groups; begin += 2 * kRunGroups) add_run(even, begin);
     even.store(out);
     Sums odd = Sums::zero();
@@ -87,9 +92,9 @@ template <int kBytes, int kPanels>
 }
 
 template <int kRows, int kPanels>
-void f32_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+void f32_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, const float* before, float* out) {
   constexpr int kBytes = format_of(PanelKind::kF32).block_bytes;
-  Tile<kRows, kPanels> tile(out);
+  Tile<kRows, kPanels> tile(before);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
   for (int64_t i = 0; i < num_blocks; ++i, x += kRows * 4) {
@@ -106,9 +111,9 @@ void f32_tile(const std::byte* const* panels, const std::byte* x, int64_t num_bl
 }
 
 template <int kRows, int kPanels>
-void f16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+void f16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, const float* before, float* out) {
   constexpr int kBytes = format_of(PanelKind::kF16).block_bytes;
-  add_in_two_chains<kRows, kPanels>((num_blocks + kGroupK - 1) / kGroupK, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
+  add_in_two_chains<kRows, kPanels>((num_blocks + kGroupK - 1) / kGroupK, before, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
     const std::byte* w[kPanels];
     for (int p = 0; p < kPanels; ++p) w[p] = panels[p] + group * kGroupK * kBytes;
     if (ahead != 0) prefetch_ahead<kGroupK * kBytes>(w, ahead);
@@ -154,9 +159,9 @@ template <PanelKind kKind, int kRows, int kPanels>
 
 // The groups of bfloat16 panels. vectors(group, pairs) gives their kGroupK / 2 vectors of pairs.
 template <PanelKind kKind, int kRows, int kPanels, typename Vectors>
-[[gnu::always_inline]] inline void add_bf16_groups(const std::byte* x, int64_t num_blocks, float* out, Vectors&& vectors) {
+[[gnu::always_inline]] inline void add_bf16_groups(const std::byte* x, int64_t num_blocks, const float* before, float* out, Vectors&& vectors) {
   constexpr int kBlocks = kGroupK / 2;  // of a group
-  add_in_two_chains<kRows, kPanels>((num_blocks + kBlocks - 1) / kBlocks, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
+  add_in_two_chains<kRows, kPanels>((num_blocks + kBlocks - 1) / kBlocks, before, out, [&](Tile<kRows, kPanels>& tile, int64_t group) __attribute__((always_inline)) {
     Quads pairs[kPanels][kBlocks];
     vectors(group, pairs);
     const auto add_block = [&](int i) __attribute__((always_inline)) {
@@ -178,9 +183,9 @@ template <PanelKind kKind, int kRows, int kPanels, typename Vectors>
 }
 
 template <PanelKind kKind, int kRows, int kPanels>
-void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+void bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, const float* before, float* out) {
   constexpr int kBlocks = kGroupK / 2;
-  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, out, [&](int64_t group, Quads (&pairs)[kPanels][kBlocks]) __attribute__((always_inline)) {
+  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, before, out, [&](int64_t group, Quads (&pairs)[kPanels][kBlocks]) __attribute__((always_inline)) {
     const std::byte* w[kPanels];
     for (int p = 0; p < kPanels; ++p) w[p] = panels[p] + group * kRawGroupBytes;
     if (ahead != 0) prefetch_ahead<kRawGroupBytes>(w, ahead);
@@ -218,7 +223,7 @@ inline constexpr int64_t kNearAhead = 8 * kCodedGroupBytes;
 // The same for coded panels, decoded in registers: memory is read without a pause. bf16_code.h has the layout. Where `decoded` is not
 // null, panel p is left there as bf16_tile takes it.
 template <PanelKind kKind, int kRows, int kPanels>
-[[gnu::always_inline]] inline void add_coded_panels(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, std::byte* const* decoded, float* out) {
+[[gnu::always_inline]] inline void add_coded_panels(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, std::byte* const* decoded, const float* before, float* out) {
   static_assert(kGroupK == kCodedGroupK);
   constexpr uint32_t kWords = kRawGroupBytes / 2;
   const int64_t groups_at = coded_groups_at((num_blocks + 3) / 4);
@@ -227,7 +232,7 @@ template <PanelKind kKind, int kRows, int kPanels>
     exception[p] = exceptions_of(panels[p]);
     for (int64_t i = 0; i < groups_at; i += 64) __builtin_prefetch(panels[p] + ahead + i, 0, 2);
   }
-  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, out, [&](int64_t group, Quads (&pairs)[kPanels][4]) __attribute__((always_inline)) {
+  add_bf16_groups<kKind, kRows, kPanels>(x, num_blocks, before, out, [&](int64_t group, Quads (&pairs)[kPanels][4]) __attribute__((always_inline)) {
     if (group == kRunGroups && kRows * kPanels > kMostSumsInPairs)  // the second chain begins
       for (int p = 0; p < kPanels; ++p) exception[p] = exceptions_of(panels[p]);
     const std::byte* w[kPanels];
@@ -245,13 +250,13 @@ template <PanelKind kKind, int kRows, int kPanels>
 }
 
 template <PanelKind kKind, int kRows, int kPanels>
-void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
-  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, ahead, nullptr, out);
+void coded_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, const float* before, float* out) {
+  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, ahead, nullptr, before, out);
 }
 
 template <PanelKind kKind, int kRows, int kPanels>
 void decoding_bf16_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, std::byte* const* decoded, float* out) {
-  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, kNearAhead, decoded, out);
+  add_coded_panels<kKind, kRows, kPanels>(panels, x, num_blocks, kNearAhead, decoded, nullptr, out);
 }
 
 // Quads 2j and 2j + 1 of a block, as unsigned bytes, or signed where 8 bits are.
@@ -353,9 +358,9 @@ template <PanelKind kKind, int kRows, int kPanels, int group>
 }
 
 template <PanelKind kKind, int kRows, int kPanels>
-void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, float* out) {
+void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t num_blocks, int64_t ahead, const float* before, float* out) {
   constexpr PanelFormat kFormat = format_of(kKind);
-  Tile<kRows, kPanels> tile(out);
+  Tile<kRows, kPanels> tile(before);
   const std::byte* w[kPanels];
   for (int p = 0; p < kPanels; ++p) w[p] = panels[p];
   for (int64_t i = 0; i < num_blocks; ++i) {
