@@ -42,7 +42,7 @@ int64_t expanded_bytes(const PackedMatrix& m, int64_t k) {
 
 // Where things lie in the workspace: activations once per form that the matrices want, shared or per thread; then scratch per thread.
 struct Workspace {
-  int64_t row_bytes[3] = {};  // of a form; 0: not wanted
+  int64_t row_bytes[kNumActivationKinds] = {};  // of a form; 0: not wanted
   int64_t private_rows = 0, private_bytes = 0, shared_bytes = 0, scratch_bytes = 0;
 
   Workspace(const LinearSpec& spec, int64_t rows) {
@@ -82,7 +82,7 @@ class Call {
         tiles_(rows.rows, largest_tile()) {
     const bool is_private = rows.rows <= layout_.private_rows;
     std::byte* at = workspace + (is_private ? team.rank() * layout_.private_bytes : 0);
-    for (int form = 0; form < 3; ++form) {
+    for (int form = 0; form < kNumActivationKinds; ++form) {
       activations_[form] = at;
       at += round_up(layout_.row_bytes[form] * rows.rows, 64);
     }
@@ -127,7 +127,7 @@ class Call {
   void prepare(int64_t tile_begin, int64_t tile_end) {
     const LinearNorm& norm = spec_.norm;
     for (int64_t tile = tile_begin; tile < tile_end; ++tile)
-      for (int form = 0; form < 3; ++form) {
+      for (int form = 0; form < kNumActivationKinds; ++form) {
         if (layout_.row_bytes[form] == 0) continue;
         table_.prepare[form]({.x = rows_.x + tiles_.begin(tile) * rows_.x_stride,
                               .x_stride = rows_.x_stride,
@@ -363,7 +363,7 @@ class Call {
   const KernelTable& table_;
   const Workspace layout_;
   const Tiles tiles_;
-  std::byte* activations_[3];
+  std::byte* activations_[kNumActivationKinds];
   std::optional<uint32_t> arrival_;  // at the barrier that follows preparing, until it is passed
   std::byte* expanded_;
 };

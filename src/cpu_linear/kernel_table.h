@@ -57,7 +57,7 @@ struct KernelTable {
   TileFunction coded_tile_pair[kNumPanelKinds][kMaxTileRows + 1];
   DecodingTileFunction decoding_tile[kNumPanelKinds][kMaxTileRows + 1];
   DecodingTileFunction decoding_tile_pair[kNumPanelKinds][kMaxTileRows + 1];
-  void (*prepare[3])(const PrepareArgs&);  // by ActivationKind
+  void (*prepare[kNumActivationKinds])(const PrepareArgs&);  // by ActivationKind
   void (*finish)(const FinishArgs&);
 };
 

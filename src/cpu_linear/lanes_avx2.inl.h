@@ -97,6 +97,9 @@ inline Sums shift_left(Sums s) {
 }
 inline Lanes to_lanes(Sums s) { return {_mm256_cvtepi32_ps(s.a), _mm256_cvtepi32_ps(s.b)}; }
 
+// Keeps sums in their registers: gcc 12 puts the additions of a whole block off, and the products on the stack.
+inline void settle(Sums& s) { asm("" : "+x"(s.a), "+x"(s.b)); }
+
 // Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. x: signed, not -128.
 // vpmaddubsw adds two products of an unsigned and a signed byte in 16 bits, saturating. For weights of few bits several such sums
 // fit 16 bits, and one vpmaddwd widens them all: eight of 4 bits (8 * 2 * 15 * 127 < 32768), four of 5 bits, two of 6 bits.
@@ -125,7 +128,31 @@ struct IntegerDots {
     if constexpr (q % kFit == kFit - 1) {
       const __m256i ones = _mm256_set1_epi16(1);
       sums = {_mm256_add_epi32(sums.a, _mm256_madd_epi16(a, ones)), _mm256_add_epi32(sums.b, _mm256_madd_epi16(b, ones))};
+      settle(sums);
     }
+  }
+};
+
+// Unsigned bytes in 16 bits take no sign apart: half the work of the ports that multiply.
+inline constexpr bool kHasWordDots = true;
+template <int kQuads>
+struct IntegerDots<16, kQuads> {
+  struct Words {  // numbers 0 and 2, and 1 and 3, of each quad
+    Quads even, odd;
+  };
+  static Words widen(Quads q) {
+    const __m256i low = _mm256_set1_epi16(0xff);
+    return {{_mm256_and_si256(q.a, low), _mm256_and_si256(q.b, low)}, {_mm256_srli_epi16(q.a, 8), _mm256_srli_epi16(q.b, 8)}};
+  }
+  static Words broadcast(const std::byte* p) { return {broadcast_quad(p), broadcast_quad(p + 4)}; }
+
+  Sums sums;
+  void add(Words w, Words x) {
+    sums.a = _mm256_add_epi32(sums.a, _mm256_madd_epi16(w.even.a, x.even.a));
+    sums.b = _mm256_add_epi32(sums.b, _mm256_madd_epi16(w.even.b, x.even.b));
+    sums.a = _mm256_add_epi32(sums.a, _mm256_madd_epi16(w.odd.a, x.odd.a));
+    sums.b = _mm256_add_epi32(sums.b, _mm256_madd_epi16(w.odd.b, x.odd.b));
+    settle(sums);
   }
 };
 

@@ -70,6 +70,7 @@ inline Lanes to_lanes(Sums s) { return {_mm512_cvtepi32_ps(s.v)}; }
 
 // Dot products, exact: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned, below 1 << kBits; x: signed, not
 // -128.
+inline constexpr bool kHasWordDots = false;
 inline constexpr bool kEightBitsAreSigned = false;
 inline Quads load_eight_bits(const std::byte* p) { return load_quads(p); }
 template <int kBits, int kQuads>

@@ -74,6 +74,7 @@ inline Sums shift_left(const Sums& s) { return each<Sums>([&](int i) { return s.
 inline Lanes to_lanes(const Sums& s) { return each<Lanes>([&](int i) { return float(s.v[i]); }); }
 
 // Dot products: add<q> is called once for each of a group's kQuads quads, in order. w: unsigned; x: signed.
+inline constexpr bool kHasWordDots = false;
 inline constexpr bool kEightBitsAreSigned = false;
 inline Quads load_eight_bits(const std::byte* p) { return load_quads(p); }
 template <int kBits, int kQuads>

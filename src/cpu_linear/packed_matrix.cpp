@@ -18,7 +18,8 @@ PanelKind panel_kind(DType dtype, CpuIsa isa, Arithmetic arithmetic) {
     case DType::kBF16: return arithmetic == Arithmetic::kFast && isa == CpuIsa::kAvx512Bf16 ? PanelKind::kBF16Dot : PanelKind::kBF16;
     default: {
       const PanelKind kind = integer_panel_kind(dtype);
-      return arithmetic == Arithmetic::kExact ? PanelKind::kF32 : kind;
+      if (arithmetic == Arithmetic::kExact) return PanelKind::kF32;
+      return kind == PanelKind::kQ8 && isa == CpuIsa::kAvx2 ? PanelKind::kQ8Words : kind;
     }
   }
 }

@@ -25,6 +25,7 @@ enum class PanelKind : uint8_t {
   kBF16,
   kBF16Dot,  // kBF16's bytes, multiplied with activations rounded to bfloat16
   kQ8,       // Q8_0
+  kQ8Words,  // kQ8's bytes, multiplied with activations widened to 16 bits
   kQ4,
   kQ4Affine,
   kQ4Table,  // Q4_0; Q4_1 Q4_K; IQ4_NL
@@ -34,11 +35,12 @@ enum class PanelKind : uint8_t {
   kQ4Group16,
   kQ4AffineGroup16,  // Q3_K; Q2_K
 };
-inline constexpr int kNumPanelKinds = 13;
+inline constexpr int kNumPanelKinds = 14;
 inline constexpr int kPanelRows = 16;
 
 // In which form a kind wants the activations.
-enum class ActivationKind : uint8_t { kF32, kBF16, kInt8 };
+enum class ActivationKind : uint8_t { kF32, kBF16, kInt8, kInt8Words };
+inline constexpr int kNumActivationKinds = 4;
 
 struct PanelFormat {
   ActivationKind activations;
@@ -61,6 +63,11 @@ constexpr PanelFormat format_of(PanelKind kind) {
     case PanelKind::kBF16: return {ActivationKind::kF32, 2, 0, 0, 0, false, 64};
     case PanelKind::kBF16Dot: return {ActivationKind::kBF16, 2, 0, 0, 0, false, 64};
     case PanelKind::kQ8: return integer_panel(8, 1, 7, false);
+    case PanelKind::kQ8Words: {
+      PanelFormat format = integer_panel(8, 1, 7, false);
+      format.activations = ActivationKind::kInt8Words;
+      return format;
+    }
     case PanelKind::kQ4: return integer_panel(4, 1, 3, false);
     case PanelKind::kQ4Affine: return integer_panel(4, 1, 0, true);
     case PanelKind::kQ4Table: return integer_panel(4, 1, 7, false);
@@ -80,12 +87,14 @@ inline constexpr std::array<int8_t, 16> kIq4Values = {-127, -104, -83, -65, -49,
 //   kF32   per k:    [T] float
 //   kBF16  per 2 k:  [T][2] bfloat16
 //   kInt8  per 32 k: [8 quads][T][4] int8, [T] float scale, [2][T] int32: minus the sum of each 16 k
+//   kInt8Words  as kInt8, but a quad's numbers as int16, in the order 0 2 1 3
 // so that a tile that begins at row r begins at byte r * activation_row_bytes.
 constexpr int64_t activation_row_bytes(ActivationKind kind, int64_t k) {
   switch (kind) {
     case ActivationKind::kF32: return (k + 1) / 2 * 8;  // an even number of k, for kBF16
     case ActivationKind::kBF16: return (k + 1) / 2 * 4;
     case ActivationKind::kInt8: return k / 32 * 44;
+    case ActivationKind::kInt8Words: return k / 32 * 76;
   }
   return 0;
 }

@@ -70,14 +70,22 @@ inline float half_precision(float f) {
   return f;
 }
 
+// A quad's bytes as they are, or as int16 in the order 0 2 1 3.
+inline void put_bytes(std::byte* to, const std::byte* quad) { std::memcpy(to, quad, 4); }
+inline void put_words(std::byte* to, const std::byte* quad) {
+  const int16_t words[4] = {int8_t(quad[0]), int8_t(quad[2]), int8_t(quad[1]), int8_t(quad[3])};
+  std::memcpy(to, words, 8);
+}
+
 // Per 32 k, as a Q8_0 block would hold them: scale = largest / 127 in half precision, integers of the unrounded scale, rounded to
 // nearest even. A NaN or infinity makes the scale NaN.
-inline void prepare_int8(const PrepareArgs& a) {
+template <void (*kPut)(std::byte*, const std::byte*), int kQuadBytes>
+void prepare_int8(const PrepareArgs& a) {
   constexpr int kVectors = 32 / F32::kLanes;
   const int64_t stride = int64_t{a.rows} * 4;
   for (int row = 0; row < a.rows; ++row) {
     const InputRow x(a, row);
-    std::byte* at = a.tile + row * 4;
+    std::byte* block_at = a.tile;
     for (int64_t block = 0; block < a.k / 32; ++block) {
       F32 v[kVectors], largest = zero();
 #pragma GCC unroll 8
@@ -103,11 +111,12 @@ inline void prepare_int8(const PrepareArgs& a) {
       const float scale = half_precision(top / 127.0f) + (sums[0] + sums[1]) * 0.0f;
       const int32_t minus[2] = {whole(-sums[0]), whole(-sums[1])};
 #pragma GCC unroll 8
-      for (int quad = 0; quad < 8; ++quad, at += stride) std::memcpy(at, bytes + quad * 4, 4);
+      for (int quad = 0; quad < 8; ++quad) kPut(block_at + (quad * a.rows + row) * kQuadBytes, bytes + quad * 4);
+      std::byte* const at = block_at + 8 * kQuadBytes * int64_t{a.rows} + row * 4;
       std::memcpy(at, &scale, 4);
       std::memcpy(at + stride, &minus[0], 4);
       std::memcpy(at + 2 * stride, &minus[1], 4);
-      at += 3 * stride;
+      block_at += (8 * kQuadBytes + 12) * int64_t{a.rows};
     }
   }
 }

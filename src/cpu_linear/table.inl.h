@@ -3,7 +3,8 @@
 
 template <PanelKind kKind, int kRows, int kPanels>
 constexpr TileFunction tile_function() {
-  if constexpr (format_of(kKind).bits > 0) return integer_tile<kKind, kRows, kPanels>;
+  if constexpr (kKind == PanelKind::kQ8Words && !kHasWordDots) return nullptr;
+  else if constexpr (format_of(kKind).bits > 0) return integer_tile<kKind, kRows, kPanels>;
   else if constexpr (kKind == PanelKind::kBF16Dot && !kHasBf16Dot) return nullptr;
   else if constexpr (kKind == PanelKind::kBF16Dot || kKind == PanelKind::kBF16) return bf16_tile<kKind, kRows, kPanels>;
   else if constexpr (kKind == PanelKind::kF16) return f16_tile<kRows, kPanels>;
@@ -45,6 +46,7 @@ constexpr KernelTable make_table() {
   add_kind<PanelKind::kBF16>(table);
   add_kind<PanelKind::kBF16Dot>(table);
   add_kind<PanelKind::kQ8>(table);
+  add_kind<PanelKind::kQ8Words>(table);
   add_kind<PanelKind::kQ4>(table);
   add_kind<PanelKind::kQ4Affine>(table);
   add_kind<PanelKind::kQ4Table>(table);
@@ -55,7 +57,8 @@ constexpr KernelTable make_table() {
   add_kind<PanelKind::kQ4AffineGroup16>(table);
   table.prepare[int(ActivationKind::kF32)] = prepare_f32;
   table.prepare[int(ActivationKind::kBF16)] = prepare_bf16;
-  table.prepare[int(ActivationKind::kInt8)] = prepare_int8;
+  table.prepare[int(ActivationKind::kInt8)] = prepare_int8<put_bytes, 4>;
+  table.prepare[int(ActivationKind::kInt8Words)] = prepare_int8<put_words, 8>;
   table.finish = finish;
   return table;
 }

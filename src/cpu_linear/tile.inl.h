@@ -306,6 +306,20 @@ template <PanelKind kKind, int kRows, int kPanels, int j, typename Dots>
   }
 }
 
+// Adds quad q of kQ8Words to the integer sums.
+template <int kRows, int kPanels, int q, typename Dots>
+[[gnu::always_inline]] inline void add_word_quad(const std::byte* const* w, const std::byte* x, Dots (&dots)[kPanels][kRows]) {
+  typename Dots::Words words[kPanels];
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) words[p] = Dots::widen(load_quads(w[p] + 64 * q));
+#pragma GCC unroll 16
+  for (int t = 0; t < kRows; ++t) {
+    const typename Dots::Words b = Dots::broadcast(x + (q * kRows + t) * 8);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) dots[p][t].add(words[p], b);
+  }
+}
+
 // Bits of the bytes that unpack returns.
 constexpr int unpacked_bits(PanelKind kind) { return kind == PanelKind::kQ4Table ? 8 : format_of(kind).bits; }
 
@@ -313,11 +327,12 @@ constexpr int unpacked_bits(PanelKind kind) { return kind == PanelKind::kQ4Table
 template <PanelKind kKind, int kRows, int kPanels, int group>
 [[gnu::always_inline]] inline void add_group(const std::byte* const* w, const std::byte* x, Tile<kRows, kPanels>& tile) {
   constexpr PanelFormat kFormat = format_of(kKind);
-  constexpr bool kOffset = !kFormat.affine && !(kEightBitsAreSigned && unpacked_bits(kKind) == 8);
-  const std::byte* const scales = x + 32 * kRows;
+  constexpr bool kWords = kKind == PanelKind::kQ8Words;
+  constexpr bool kOffset = !kFormat.affine && (kWords || !(kEightBitsAreSigned && unpacked_bits(kKind) == 8));
+  const std::byte* const scales = x + (kWords ? 64 : 32) * kRows;
   const std::byte* const minus_sums = scales + 4 * kRows;
   Sums minus[kRows];
-  IntegerDots<unpacked_bits(kKind), 8 / kFormat.groups> dots[kPanels][kRows];
+  IntegerDots<kWords ? 16 : unpacked_bits(kKind), 8 / kFormat.groups> dots[kPanels][kRows];
 #pragma GCC unroll 16
   for (int t = 0; t < kRows; ++t) {
     if constexpr (kOffset || kFormat.affine) {
@@ -330,7 +345,16 @@ template <PanelKind kKind, int kRows, int kPanels, int group>
       else dots[p][t].sums = no_sums();
     }
   }
-  if constexpr (kFormat.groups == 1) {
+  if constexpr (kWords) {
+    add_word_quad<kRows, kPanels, 0>(w, x, dots);
+    add_word_quad<kRows, kPanels, 1>(w, x, dots);
+    add_word_quad<kRows, kPanels, 2>(w, x, dots);
+    add_word_quad<kRows, kPanels, 3>(w, x, dots);
+    add_word_quad<kRows, kPanels, 4>(w, x, dots);
+    add_word_quad<kRows, kPanels, 5>(w, x, dots);
+    add_word_quad<kRows, kPanels, 6>(w, x, dots);
+    add_word_quad<kRows, kPanels, 7>(w, x, dots);
+  } else if constexpr (kFormat.groups == 1) {
     add_quads<kKind, kRows, kPanels, 0>(w, x, dots);
     add_quads<kKind, kRows, kPanels, 1>(w, x, dots);
     add_quads<kKind, kRows, kPanels, 2>(w, x, dots);
@@ -367,7 +391,7 @@ void integer_tile(const std::byte* const* panels, const std::byte* x, int64_t nu
     if (ahead != 0) prefetch_ahead<kFormat.block_bytes>(w, ahead);
     add_group<kKind, kRows, kPanels, 0>(w, x, tile);
     if constexpr (kFormat.groups == 2) add_group<kKind, kRows, kPanels, 1>(w, x, tile);
-    x += 44 * kRows;
+    x += activation_row_bytes(kFormat.activations, 32) * kRows;
     for (int p = 0; p < kPanels; ++p) w[p] += kFormat.block_bytes;
   }
   tile.store(out);
