@@ -248,6 +248,23 @@ TEST(Render, PrintsTheRenderingAndNothingElse) {
   }
 }
 
+TEST(Render, TakesTheTemplateForToolsFromAFileOfItsOwn) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(golden("llama/tokenizer.json"), scratch / "tokenizer.json");
+  write_text(scratch / "tokenizer_config.json",
+             R"({"eos_token": "</s>", "chat_template": "C{{ bos_token }}{{ eos_token }}{{ bos_token is defined }}"})");
+  std::filesystem::create_directory(scratch / "additional_chat_templates");
+  write_text(scratch / "additional_chat_templates/tool_use.jinja", "T{{ tools | length }}");
+  write_text(scratch / "plain.json", R"({"messages": []})");
+  write_text(scratch / "tools.json", R"({"messages": [], "tools": [{}, {}]})");
+  const auto rendered = [&](const char* context) { return headrace({"render", scratch.path(), "--context", scratch / context}).out; };
+  EXPECT_EQ(rendered("plain.json"), "C</s>False");
+  EXPECT_EQ(rendered("tools.json"), "T2");
+  write_text(scratch / "chat_template.jinja", "F");
+  EXPECT_EQ(rendered("plain.json"), "F");
+  EXPECT_EQ(rendered("tools.json"), "T2");
+}
+
 TEST(Chat, AnswersLineByLineFromAPipe) {
   const ScratchFolder scratch;
   const Outcome o = headrace({"chat", golden("llama"), "-n", "4", "--ignore-eos", "--context", "128"},

@@ -32,7 +32,7 @@ struct SamplingParams {
     float bias = 0;  // added to the logit; -infinity forbids the token
   };
   float temperature = 0;         // below 1e-5: greedy, the lowest id among equals
-  int top_k = 0;                 // only the k likeliest; 0: all, 1: greedy
+  int top_k = 0;                 // only the k likeliest, and what is as likely as the last of them; 0: all, 1: greedy
   float top_p = 1;               // only the likeliest that together reach p (of what top_k left); never fewer than one
   float min_p = 0;               // only those at least min_p times as likely as the likeliest
   float repetition_penalty = 1;  // once per distinct token of prompt and output: a positive logit is divided, a negative one multiplied
@@ -131,7 +131,7 @@ struct ExecutorOptions {
   int max_sequences = 0;               // running at once; 0: what the model allows
   int max_queued = 0;                  // waiting at once, beyond which enqueue fails; 0: no limit
   int max_step_tokens = 0;             // tokens computed per step; longer prompts are cut into chunks; 0: what the model allows
-  bool prefix_cache = true;            // equal beginnings of prompts are computed once
+  bool prefix_cache = true;            // equal beginnings of prompts are computed once; not with longrope
   std::vector<int32_t> eos_token_ids;  // the model's own end tokens
 };
 

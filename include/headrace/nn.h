@@ -39,6 +39,8 @@ class Scope {
 Value tokens(Graph& graph);
 Value positions(Graph& graph);
 Value sequence_offsets(Graph& graph);
+// (tokens) int32: how many tokens the sequence had when this one was read: all of the prompt's for a token of the prompt.
+Value reach(Graph& graph);
 // The rows of x (tokens, hidden) whose logits are wanted: (rows, hidden).
 Value select_logit_rows(Value x);
 
@@ -51,8 +53,9 @@ Value embedding(const Scope& at, Value ids, int64_t rows, int64_t hidden);
 Value rms_norm(const Scope& at, Value x, float eps);
 Value layer_norm(const Scope& at, Value x, float eps);  // with weight and bias
 
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kTanh };
-// Hugging Face's names: silu, swish, gelu, gelu_new, gelu_pytorch_tanh, relu, tanh. Throws Error(kUnsupported) for others.
+enum class Activation { kSilu, kGelu, kGeluTanh, kGeluSigmoid, kRelu, kReluSquared, kSigmoid, kTanh, kNone };
+// Hugging Face's names: silu, swish, gelu, gelu_python, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, relu2, sigmoid, tanh,
+// linear. Throws Error(kUnsupported) for others.
 Activation parse_activation(const std::string& name);
 Value activate(Value x, Activation activation);
 
@@ -61,13 +64,16 @@ Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activ
 
 // How rotary frequencies are stretched for longer contexts. Names as in Hugging Face's rope_scaling.
 struct RopeScaling {
-  enum class Kind { kNone, kLinear, kLlama3, kYarn } kind = Kind::kNone;
+  enum class Kind { kNone, kLinear, kLlama3, kYarn, kLongRope } kind = Kind::kNone;
   double factor = 1;
   double low_freq_factor = 1, high_freq_factor = 4;                // llama3
-  double original_max_position = 0;                                // llama3, yarn
+  double original_max_position = 0;                                // llama3, yarn, longrope
   double beta_fast = 32, beta_slow = 1;                            // yarn
-  std::optional<double> attention_factor, mscale, mscale_all_dim;  // yarn
+  std::optional<double> attention_factor, mscale, mscale_all_dim;  // yarn; the first of longrope too
   bool truncate = true;                                            // yarn: round the correction range
+  // longrope: what divides each frequency (rotary_dim / 2) while a sequence is within the original context, and beyond it. The factor
+  // says how much longer the context has become.
+  std::vector<double> short_factors, long_factors;
 };
 
 struct RopeOptions {
@@ -76,11 +82,13 @@ struct RopeOptions {
   double theta = 10000;
   RopeScaling scaling;
   bool interleaved = false;  // turns neighbours (2i, 2i + 1) instead of halves
-  Value frequency_divisors;  // (rotary_dim / 2), optional: divides the inverse frequencies (GGUF's rope_freqs)
+  // Instead of numbers in `scaling`, values (rotary_dim / 2) that divide the inverse frequencies: GGUF's rope_freqs; of longrope both.
+  Value frequency_divisors, long_frequency_divisors;
 };
-// Inverse frequencies (rotary_dim / 2) and the factor on cos and sin. Su et al. 2021; Peng et al. 2023 (yarn); Llama 3.1.
+// Inverse frequencies (rotary_dim / 2) and the factor on cos and sin. Su et al. 2021; Peng et al. 2023 (yarn); Llama 3.1; Ding et al. 2024
+// (longrope).
 struct RopeFrequencies {
-  std::vector<float> inverse;
+  std::vector<float> inverse, long_inverse;  // the second of longrope only
   float scale = 1;
 };
 RopeFrequencies rope_frequencies(const RopeOptions& options);

@@ -69,6 +69,8 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
             std::find(executor.eos_token_ids.begin(), executor.eos_token_ids.end(), id) == executor.eos_token_ids.end())
           executor.eos_token_ids.push_back(id);
   }
+  // Keys of equal beginnings differ where rope depends on how long the whole prompt is.
+  if (const Value reach = engine.program.find(Leaf::kInput, "reach"); reach && !reach.users().empty()) executor.prefix_cache = false;
   auto model =
       std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
   return std::make_unique<Executor>(std::move(model), std::move(executor));

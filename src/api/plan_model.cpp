@@ -130,6 +130,7 @@ std::span<const float> PlanModel::forward(const runtime::Batch& batch) {
   const std::map<std::string, Tensor> inputs{
       {"tokens", inputs_["tokens"].fill(batch.token_ids, {tokens})},
       {"positions", inputs_["positions"].fill(batch.positions, {tokens})},
+      {"reach", inputs_["reach"].fill(batch.reach, {tokens})},
       {"sequence_offsets", inputs_["sequence_offsets"].fill(batch.sequence_offsets, {sequences + 1})},
       {"context_lengths", inputs_["context_lengths"].fill(batch.context_lengths, {sequences})},
       {"block_tables", inputs_["block_tables"].fill(tables_, {sequences, columns})},

@@ -38,10 +38,6 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
   return v;
 }
 
-std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) {
-  return id ? tokenizer.token_text(*id) : std::string_view();
-}
-
 }  // namespace
 
 std::string folder_name(const std::string& path) {
@@ -70,27 +66,44 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const st
   return load_tokenizer(assets);
 }
 
-std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
-  jinja::ChatTemplate::SpecialTokens special;
-  for (const auto& [name, id] : {std::pair("bos_token", tokenizer.bos_id()),
-                                 {"eos_token", tokenizer.eos_id()},
-                                 {"pad_token", tokenizer.pad_id()},
-                                 {"unk_token", tokenizer.unk_id()}})
-    special.emplace_back(name, std::string(token_text(tokenizer, id)));
-  const auto file = [&](const char* name) -> std::optional<std::string_view> {
-    const auto it = files.find(name);
-    return it == files.end() ? std::nullopt : std::optional(it->second.bytes);
-  };
-  if (const auto source = file("chat_template.jinja")) return std::make_shared<jinja::ChatTemplate>(*source, std::move(special));
-  for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
-    const auto text = file(name);
-    if (!text) continue;
-    const Json config = parse_json(*text, name);
-    if (!config.is_object() || !config.contains("chat_template") || config["chat_template"].is_null()) continue;
-    return std::make_shared<jinja::ChatTemplate>(jinja::ChatTemplate::sources_from_json(config["chat_template"], name), std::move(special));
+namespace {
+
+using Sources = std::vector<jinja::ChatTemplate::NamedSource>;
+
+// Templates in files of their own.
+Sources template_files(const TextFiles& files) {
+  Sources sources;
+  if (const auto it = files.find("chat_template.jinja"); it != files.end()) sources.emplace_back("default", it->second.bytes);
+  for (const auto& [name, file] : files) {
+    if (!name.starts_with(kTemplateFolder)) continue;
+    const std::string_view stem = std::string_view(name).substr(kTemplateFolder.size());
+    sources.emplace_back(stem.substr(0, stem.rfind('.')), file.bytes);
   }
-  if (tokenizer.chat_template()) return std::make_shared<jinja::ChatTemplate>(*tokenizer.chat_template(), std::move(special));
-  return nullptr;
+  return sources;
+}
+
+// Those of a configuration, or of a GGUF.
+Sources template_values(const TextFiles& files, const Tokenizer& tokenizer) {
+  for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
+    const auto it = files.find(name);
+    if (it == files.end()) continue;
+    const Json config = parse_json(it->second.bytes, name);
+    if (!config.is_object() || !config.contains("chat_template") || config["chat_template"].is_null()) continue;
+    return jinja::ChatTemplate::sources_from_json(config["chat_template"], name);
+  }
+  if (tokenizer.chat_template()) return {{"default", *tokenizer.chat_template()}};
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
+  Sources sources = template_files(files);
+  if (std::none_of(sources.begin(), sources.end(), [](const auto& source) { return source.first == "default"; })) {
+    const Sources values = template_values(files, tokenizer);
+    sources.insert(sources.end(), values.begin(), values.end());
+  }
+  return sources.empty() ? nullptr : std::make_shared<const jinja::ChatTemplate>(sources, tokenizer.named_tokens());
 }
 
 }  // namespace headrace

@@ -21,8 +21,16 @@ float config_eps(const Json& config, const char* key, double fallback);
 // How many tokens before it a token sees, itself included; 0: all, and `fallback` when the key is not there.
 int64_t config_window(const Json& config, const char* key, int64_t fallback);
 
-// rope_theta and rope_scaling at the top, or both inside rope_parameters. Throws Error(kUnsupported) for an unknown kind.
+// rope_theta and rope_scaling at the top, or both inside rope_parameters. partial_rotary_factor means nothing to the classes of these
+// families, so neither does it here. Throws Error(kUnsupported) for an unknown kind.
 nn::RopeOptions config_rope(const Json& config, int64_t head_dim);
+
+// Where the matrices of words in and words out are. Tied, they are one, and whichever is stored serves as both; a checkpoint that stores
+// both means both, as in transformers 5.
+struct WordMatrices {
+  nn::Scope in, out;
+};
+WordMatrices word_matrices(const nn::Scope& in, const nn::Scope& out, bool tied);
 
 // Whether layer i attends within the sliding window: layer_types if given, else `fallback`.
 bool is_sliding_layer(const Json& config, int64_t layer, bool fallback);

@@ -8,9 +8,22 @@ namespace headrace {
 
 using namespace nn;
 
-ModelInfo build_gpt2(const Scope& root, const Json& config) {
+namespace {
+
+// The names that other families have for sizes are accepted as well.
+Json own_names(Json config) {
+  for (const auto& [general, own] : {std::pair("hidden_size", "n_embd"), std::pair("num_attention_heads", "n_head"),
+                                     std::pair("num_hidden_layers", "n_layer"), std::pair("max_position_embeddings", "n_positions")})
+    if (config.contains(general) && !config.contains(own)) config[own] = config[general];
+  return config;
+}
+
+}  // namespace
+
+ModelInfo build_gpt2(const Scope& root, const Json& given) {
+  const Json config = own_names(given);
   const int64_t vocab = config_size(config, "vocab_size"), hidden = config_size(config, "n_embd"), heads = config_size(config, "n_head");
-  const int64_t layers = config_layers(config, "n_layer"), max_positions = config_size(config, "n_positions");
+  const int64_t layers = config_layers(config, "n_layer"), max_positions = config_size(config, "n_positions", 1024);
   const int64_t inner = config_size(config, "n_inner", 4 * hidden);
   const float eps = config_eps(config, "layer_norm_epsilon", 1e-5);
   const Activation activation = parse_activation(find_or<std::string>(config, "activation_function", "gelu_new", kConfig));
@@ -22,7 +35,8 @@ ModelInfo build_gpt2(const Scope& root, const Json& config) {
 
   Graph& graph = root.graph();
   const Scope model = root / "transformer";
-  Value x = embedding(model / "wte", tokens(graph), vocab, hidden) + embedding(model / "wpe", positions(graph), max_positions, hidden);
+  const WordMatrices words = word_matrices(model / "wte", root / "lm_head", find_or<bool>(config, "tie_word_embeddings", true, kConfig));
+  Value x = embedding(words.in, tokens(graph), vocab, hidden) + embedding(model / "wpe", positions(graph), max_positions, hidden);
   for (int64_t i = 0; i < layers; ++i) {
     const Scope layer = model / "h" / int(i);
     const Value qkv = linear(layer / "attn" / "c_attn", layer_norm(layer / "ln_1", x, eps), 3 * hidden, conv1d);
@@ -36,8 +50,7 @@ ModelInfo build_gpt2(const Scope& root, const Json& config) {
   }
   x = layer_norm(model / "ln_f", select_logit_rows(x), eps);
   graph.mark_output(x, "final_hidden");
-  const bool tied = find_or<bool>(config, "tie_word_embeddings", true, kConfig);
-  graph.mark_output(linear(tied ? model / "wte" : root / "lm_head", x, vocab), "logits");
+  graph.mark_output(linear(words.out, x, vocab), "logits");
   return {.kind = ModelKind::kDecoder, .vocab_size = vocab, .max_positions = max_positions};
 }
 

@@ -97,6 +97,10 @@ TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
   }
   for (const double no_factor : {0.0, -1.0, 1e308, 1e-300})
     EXPECT_NE(with("rope_scaling", Json{{"type", "linear"}, {"factor", no_factor}}).find("'factor'"), std::string::npos);
+  for (const Json& factors : {Json({1.0}), Json({1.0, -1.0}), Json({1.0, "2"}), Json("x")})  // two pairs turn
+    EXPECT_NE(with("rope_scaling", Json{{"type", "longrope"}, {"factor", 4.0}, {"short_factor", factors}}).find("'short_factor'"),
+              std::string::npos)
+        << factors;
   for (const char* key : {"beta_fast", "beta_slow", "attention_factor"})
     EXPECT_NE(with("rope_scaling", Json{{"type", "yarn"}, {"factor", 4.0}, {key, -1.0}}).find(key), std::string::npos);
   for (const Json& no_eps : {Json(-1e-6), Json(1e308), Json("x")})

@@ -23,6 +23,7 @@ bool Scope::has(std::string_view name) const { return stored_ && stored_((*this 
 
 Value tokens(Graph& graph) { return graph.input("tokens", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value positions(Graph& graph) { return graph.input("positions", {DType::kI32, {Dim::symbol("tokens")}}); }
+Value reach(Graph& graph) { return graph.input("reach", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value sequence_offsets(Graph& graph) { return graph.input("sequence_offsets", {DType::kI32, {Dim::symbol("sequences") + 1}}); }
 
 Value select_logit_rows(Value x) { return index_select(x, 0, x.graph().input("logit_rows", {DType::kI32, {Dim::symbol("rows")}})); }
@@ -46,11 +47,17 @@ Value layer_norm(const Scope& at, Value x, float eps) {
 
 Activation parse_activation(const std::string& name) {
   if (name == "silu" || name == "swish") return Activation::kSilu;
-  if (name == "gelu") return Activation::kGelu;
+  if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast") return Activation::kGeluTanh;
+  if (name == "quick_gelu") return Activation::kGeluSigmoid;
   if (name == "relu") return Activation::kRelu;
+  if (name == "relu2") return Activation::kReluSquared;
+  if (name == "sigmoid") return Activation::kSigmoid;
   if (name == "tanh") return Activation::kTanh;
-  fail(ErrorCode::kUnsupported, "config.json: activation '{}' is not known; wanted silu, gelu, gelu_new, gelu_pytorch_tanh, relu or tanh",
+  if (name == "linear") return Activation::kNone;
+  fail(ErrorCode::kUnsupported,
+       "config.json: activation '{}' is not known; wanted silu, gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, relu2, sigmoid, tanh "
+       "or linear",
        printable(name));
 }
 
@@ -59,8 +66,12 @@ Value activate(Value x, Activation activation) {
     case Activation::kSilu: return silu(x);
     case Activation::kGelu: return gelu(x);
     case Activation::kGeluTanh: return gelu(x, GeluApproximation::kTanh);
+    case Activation::kGeluSigmoid: return x * sigmoid(x * 1.702);
     case Activation::kRelu: return relu(x);
+    case Activation::kReluSquared: return relu(x) * relu(x);
+    case Activation::kSigmoid: return sigmoid(x);
     case Activation::kTanh: return tanh(x);
+    case Activation::kNone: return x;
   }
   return x;
 }
@@ -75,10 +86,17 @@ Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activ
 Value rope(Value x, const RopeOptions& options) {
   Graph& graph = x.graph();
   const RopeFrequencies frequencies = rope_frequencies(options);
-  Value inverse =
-      graph.constant(HostTensor(DType::kF32, {int64_t(frequencies.inverse.size())}, std::span<const float>(frequencies.inverse)));
-  if (options.frequency_divisors) inverse = inverse / options.frequency_divisors;
-  const Value table = graph.emit("rope_table", RopeTable{.scale = frequencies.scale}, {positions(graph), inverse});
+  const auto divided = [&](const std::vector<float>& numbers, const Value& divisors) {
+    const Value inverse = graph.constant(HostTensor(DType::kF32, {int64_t(numbers.size())}, std::span<const float>(numbers)));
+    return divisors ? inverse / divisors : inverse;
+  };
+  std::vector<Value> inputs{positions(graph), divided(frequencies.inverse, options.frequency_divisors)};
+  RopeTable table_of{.scale = frequencies.scale};
+  if (options.scaling.kind == RopeScaling::Kind::kLongRope) {
+    inputs.insert(inputs.end(), {reach(graph), divided(frequencies.long_inverse, options.long_frequency_divisors)});
+    table_of.longest_short = int64_t(options.scaling.original_max_position);
+  }
+  const Value table = graph.emit("rope_table", table_of, std::move(inputs));
   return graph.emit("rope", Rope{.head_dim = options.head_dim, .interleaved = options.interleaved}, {x, table});
 }
 

@@ -46,6 +46,26 @@ TEST(Rope, YarnScalesCosinesUnlessMscalesCancel) {
   EXPECT_NEAR(nn::rope_frequencies(o).inverse[31], std::pow(10000.0, -62.0 / 64) / 4, 1e-8) << "the slowest is stretched whole";
 }
 
+TEST(Rope, AnMscaleOfZeroIsNone) {
+  nn::RopeOptions o{.head_dim = 64, .theta = 10000};
+  o.scaling = {.kind = nn::RopeScaling::Kind::kYarn, .factor = 4, .original_max_position = 4096, .mscale = 0.707, .mscale_all_dim = 0.0};
+  EXPECT_NEAR(nn::rope_frequencies(o).scale, 0.1 * std::log(4.0) + 1, 1e-6);
+}
+
+TEST(Rope, LongRopeHasFrequenciesForShortAndForLongSequences) {
+  nn::RopeOptions o{.head_dim = 4, .theta = 100};
+  o.scaling = {
+      .kind = nn::RopeScaling::Kind::kLongRope, .factor = 4, .original_max_position = 16, .short_factors = {1, 2}, .long_factors = {4, 8}};
+  const nn::RopeFrequencies f = nn::rope_frequencies(o);
+  EXPECT_EQ(f.inverse, (std::vector<float>{1, 1 / 20.0f}));
+  EXPECT_EQ(f.long_inverse, (std::vector<float>{0.25f, 1 / 80.0f}));
+  EXPECT_NEAR(f.scale, std::sqrt(1.5), 1e-6) << "1 + ln 4 / ln 16";
+  o.scaling.attention_factor = 1.25;
+  EXPECT_EQ(nn::rope_frequencies(o).scale, 1.25f);
+  o.scaling.long_factors = {4, 8, 16};
+  EXPECT_THROW(nn::rope_frequencies(o), Error);
+}
+
 TEST(Rope, ImpossibleOptionsAreErrors) {
   EXPECT_THROW(nn::rope_frequencies({.head_dim = 7}), Error);
   EXPECT_THROW(nn::rope_frequencies({.head_dim = 8, .rotary_dim = 10}), Error);

@@ -37,6 +37,16 @@ struct Yarn {
   }
 };
 
+// LongRoPE (Ding et al. 2024): a factor for each pair; none where they come as values of the graph.
+float long_rope(double theta, int64_t i, int64_t dim, const std::vector<double>& factors) {
+  const float factor = factors.empty() ? 1.0f : float(factors[size_t(i)]);
+  return 1.0f / (factor * float(std::pow(theta, double(2 * i) / double(dim))));
+}
+
+double long_rope_scale(const RopeScaling& s) {
+  return s.factor <= 1 ? 1 : std::sqrt(1 + std::log(s.factor) / std::log(s.original_max_position));
+}
+
 double yarn_scale(double factor, double mscale) { return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1; }
 
 }  // namespace
@@ -49,6 +59,10 @@ RopeFrequencies rope_frequencies(const RopeOptions& options) {
   if (!(options.theta > 0)) invalid("rope: theta is {}, a positive number is wanted", options.theta);
   if (s.kind != RopeScaling::Kind::kNone && !(s.factor > 0))
     invalid("rope: the scaling factor is {}, a positive number is wanted", s.factor);
+  if (s.kind == RopeScaling::Kind::kLongRope)
+    for (const std::vector<double>* factors : {&s.short_factors, &s.long_factors})
+      if (!factors->empty() && int64_t(factors->size()) != dim / 2)
+        invalid("rope: longrope has {} factors, {} are wanted: one for each pair of {} rotary dimensions", factors->size(), dim / 2, dim);
   RopeFrequencies result;
   for (int64_t i = 0; i < dim / 2; ++i) {
     // Rounded step by step as the reference implementation does it in fp32.
@@ -58,14 +72,20 @@ RopeFrequencies rope_frequencies(const RopeOptions& options) {
       case RopeScaling::Kind::kLinear: inverse /= s.factor; break;
       case RopeScaling::Kind::kLlama3: inverse = llama3(inverse, s); break;
       case RopeScaling::Kind::kYarn: inverse = Yarn(s, options.theta, dim)(inverse, i, s.factor); break;
+      case RopeScaling::Kind::kLongRope:
+        result.long_inverse.push_back(long_rope(options.theta, i, dim, s.long_factors));
+        inverse = long_rope(options.theta, i, dim, s.short_factors);
+        break;
     }
     result.inverse.push_back(float(inverse));
   }
   if (s.kind == RopeScaling::Kind::kYarn) {
     if (s.attention_factor) result.scale = float(*s.attention_factor);
-    else if (s.mscale && s.mscale_all_dim) result.scale = float(yarn_scale(s.factor, *s.mscale) / yarn_scale(s.factor, *s.mscale_all_dim));
+    else if (s.mscale.value_or(0) != 0 && s.mscale_all_dim.value_or(0) != 0)
+      result.scale = float(yarn_scale(s.factor, *s.mscale) / yarn_scale(s.factor, *s.mscale_all_dim));
     else result.scale = float(yarn_scale(s.factor, 1));
   }
+  if (s.kind == RopeScaling::Kind::kLongRope) result.scale = float(s.attention_factor ? *s.attention_factor : long_rope_scale(s));
   return result;
 }
 

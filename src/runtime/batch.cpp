@@ -14,6 +14,7 @@ Batch make_batch(std::span<const Chunk> chunks) {
       if (position >= chunk.first_row) batch.logit_rows.push_back(batch.num_tokens());
       batch.token_ids.push_back(sequence.tokens[position]);
       batch.positions.push_back(position);
+      batch.reach.push_back(std::max(sequence.num_prompt, position + 1));
     }
     batch.sequence_offsets.push_back(batch.num_tokens());
     batch.context_lengths.push_back(chunk.end);

@@ -39,6 +39,9 @@ int32_t Drawer::draw_from_all(std::span<const float> row, float max, const DrawO
 
 void Drawer::keep_top_k(std::span<const float> row, float max, const DrawOptions& options) {
   select_top(row, options.top_k, top_);
+  const TopLogit least = top_.back();  // its equals are as good as it, and stay, as with Hugging Face
+  for (size_t i = size_t(least.token) + 1; i < row.size(); ++i)
+    if (row[i] == least.logit) top_.push_back({int32_t(i), least.logit});
   weights_.resize(top_.size());
   std::vector<float> logits(top_.size());
   std::ranges::transform(top_, logits.begin(), &TopLogit::logit);

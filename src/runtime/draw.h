@@ -7,7 +7,7 @@ namespace headrace::runtime {
 
 struct DrawOptions {
   float temperature = 1;  // not too small: see kGreedyTemperature
-  int top_k = 0;          // 0: all
+  int top_k = 0;          // 0: all; the equals of the k-th stay too
   float top_p = 1;
   float min_p = 0;
 };

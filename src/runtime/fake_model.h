@@ -73,6 +73,7 @@ class FakeModel : public Model {
       expect(batch.context_lengths[s] <= limits_.max_context, "context");
       for (int i = begin; i < end; ++i) {
         expect(batch.positions[i] == batch.positions[begin] + i - begin, "positions");
+        expect(batch.reach.at(i) > batch.positions[i] && batch.reach[i] <= limits_.max_context, "reach");
         const int32_t* table = &batch.block_tables[size_t(s) * batch.max_blocks];
         const int32_t written = table[batch.positions[i] / limits_.block_tokens];
         expect(written >= 0 && written < limits_.num_blocks, "block id");

@@ -13,6 +13,7 @@ namespace headrace::runtime {
 struct Batch {
   std::vector<int32_t> token_ids;         // (tokens)
   std::vector<int32_t> positions;         // (tokens), consecutive within a sequence
+  std::vector<int32_t> reach;             // (tokens) tokens of the sequence when this one was read: the whole prompt's for one of it
   std::vector<int32_t> sequence_offsets;  // (sequences + 1)
   std::vector<int32_t> context_lengths;   // (sequences) tokens in the cache after this step
   std::vector<int32_t> block_tables;      // (sequences, max_blocks), padded with -1

@@ -63,7 +63,8 @@ std::vector<double> distribution(std::span<const float> logits, const SamplingTa
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return x[a] > x[b]; });
   std::vector<double> w(x.size());
   for (size_t i = 0; i < order.size(); ++i)
-    if (p.top_k == 0 || int(i) < p.top_k) w[order[i]] = std::exp((x[order[i]] - x[order[0]]) / p.temperature);
+    if (p.top_k == 0 || int(i) < p.top_k || x[order[i]] == x[order[size_t(p.top_k) - 1]])
+      w[order[i]] = std::exp((x[order[i]] - x[order[0]]) / p.temperature);
   const double total = std::accumulate(w.begin(), w.end(), 0.);
   double before = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -162,6 +163,16 @@ TEST(Sampling, AFlatRowLosesNoTokenToTopP) {
   for (int i = 0; i < 5000; ++i) drawn.insert(sampler.sample(row, c.task(i)));
   EXPECT_EQ(drawn.size(), 250) << "the lowest ids among equals";
   EXPECT_EQ(*drawn.rbegin(), 249);
+}
+
+TEST(Sampling, TheEqualsOfTheLastOfTopKStay) {
+  std::vector<float> row(700, -1.0f);
+  row[3] = 2, row[9] = row[10] = row[640] = 1;
+  const Case c(request_with({.temperature = 1, .top_k = 2}), {0}, {});
+  Sampler sampler;
+  std::map<int32_t, int> drawn;
+  for (uint64_t seed = 0; seed < 400; ++seed) ++drawn[sampler.sample(row, c.task(seed))];
+  EXPECT_THAT(drawn, testing::ElementsAre(testing::Key(3), testing::Key(9), testing::Key(10), testing::Key(640)));
 }
 
 TEST(Sampling, GreedyTakesTheLowestIdAmongEquals) {

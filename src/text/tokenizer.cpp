@@ -144,8 +144,21 @@ bool Tokenizer::is_special(int32_t id) const { return id >= 0 && id < vocab_size
 int32_t Tokenizer::vocab_size() const { return parts_->vocabulary->size(); }
 std::optional<int32_t> Tokenizer::bos_id() const { return parts_->special.bos; }
 std::optional<int32_t> Tokenizer::eos_id() const { return parts_->special.eos; }
-std::optional<int32_t> Tokenizer::pad_id() const { return parts_->special.pad; }
-std::optional<int32_t> Tokenizer::unk_id() const { return parts_->special.unk; }
+
+std::vector<std::pair<std::string, std::string>> Tokenizer::named_tokens() const {
+  const SpecialIds& s = parts_->special;
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const auto& [name, id] : {std::pair("bos_token", s.bos),
+                                 {"eos_token", s.eos},
+                                 {"unk_token", s.unk},
+                                 {"pad_token", s.pad},
+                                 {"sep_token", s.sep},
+                                 {"cls_token", s.cls},
+                                 {"mask_token", s.mask}})
+    if (id) named.emplace_back(name, token_text(*id));
+  return named;
+}
+
 std::span<const int32_t> Tokenizer::stop_ids() const { return parts_->stop_ids; }
 const std::optional<std::string>& Tokenizer::chat_template() const { return parts_->chat_template; }
 const Decoder& Tokenizer::decoder() const { return parts_->decoder; }

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -58,8 +59,8 @@ class Tokenizer {
 
   std::optional<int32_t> bos_id() const;
   std::optional<int32_t> eos_id() const;
-  std::optional<int32_t> pad_id() const;
-  std::optional<int32_t> unk_id() const;
+  // Those that have a name, as the vocabulary writes them: ("bos_token", "<s>"). Names without a token are left out.
+  std::vector<std::pair<std::string, std::string>> named_tokens() const;
   // Tokens that end an answer as far as the vocabulary tells: EOS and the known ends of a turn. A generation_config may name others.
   std::span<const int32_t> stop_ids() const;
   bool add_bos() const;  // encode() with add_special puts a BOS in front

@@ -103,8 +103,10 @@ TokenizerConfig TokenizerConfig::read(const TextAssets& assets) {
     const Json json = parse_json(*text, kConfig);
     if (!json.is_object()) invalid("{}: wanted a JSON object, found {}", kConfig, json.type_name());
     config.tokenizer_class = find_or<std::string>(json, "tokenizer_class", "", kConfig);
-    config.add_bos = find<bool>(json, "add_bos_token", kConfig);
-    config.add_eos = find<bool>(json, "add_eos_token", kConfig);
+    if (!file("tokenizer.json")) {  // which says itself what surrounds a text; transformers 5 listens to nothing else
+      config.add_bos = find<bool>(json, "add_bos_token", kConfig);
+      config.add_eos = find<bool>(json, "add_eos_token", kConfig);
+    }
     config.add_prefix_space = find<bool>(json, "add_prefix_space", kConfig);
     config.legacy = find<bool>(json, "legacy", kConfig);
     config.do_lower_case = find<bool>(json, "do_lower_case", kConfig);

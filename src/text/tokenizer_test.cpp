@@ -174,16 +174,33 @@ TEST(Tokenizer, SkipsIdsWithoutAToken) {
 
 TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
   TextAssets assets = load_text_assets(test_folder("byte_level"));
-  assets.files["tokenizer_config.json"] = R"({"bos_token": {"content": "<|endoftext|>"}, "eos_token": "<|user|>", "add_eos_token": true,
+  assets.files["tokenizer_config.json"] = R"({"bos_token": {"content": "<|endoftext|>"}, "eos_token": "<|user|>",
       "chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]})";
   const auto tokenizer = load_tokenizer(assets);
   EXPECT_EQ(tokenizer->bos_id(), tokenizer->find_token("<|endoftext|>"));
   EXPECT_EQ(tokenizer->eos_id(), tokenizer->find_token("<|user|>"));
   EXPECT_EQ(tokenizer->chat_template(), "D");
-  EXPECT_TRUE(tokenizer->add_bos() && tokenizer->add_eos());
+  EXPECT_THAT(tokenizer->named_tokens(), ElementsAre(testing::Pair("bos_token", "<|endoftext|>"), testing::Pair("eos_token", "<|user|>")))
+      << "a name without a token is undefined in a template";
   EXPECT_TRUE(tokenizer->encode("<|user|>", {.add_special = false}).size() == 1);
   assets.files["chat_template.jinja"] = "J";
   EXPECT_EQ(load_tokenizer(assets)->chat_template(), "J");
+}
+
+TEST(Tokenizer, WhatSurroundsATextIsSaidByTokenizerJsonAndElseByTheConfiguration) {
+  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  assets.files["tokenizer_config.json"] =
+      R"({"bos_token": "<|endoftext|>", "eos_token": "<|user|>", "add_bos_token": true, "add_eos_token": true})";
+  const auto whole = load_tokenizer(assets);
+  EXPECT_TRUE(whole->add_bos() && !whole->add_eos());
+  const Json json = parse_json(assets.files.extract("tokenizer.json").mapped(), "tokenizer.json");
+  Json vocab = json["model"]["vocab"];
+  for (const Json& token : json["added_tokens"]) vocab[token["content"].get<std::string>()] = token["id"];
+  assets.files["vocab.json"] = vocab.dump();
+  assets.files["merges.txt"] = "";
+  const auto parts = load_tokenizer(assets);
+  EXPECT_TRUE(parts->add_bos() && parts->add_eos());
+  EXPECT_EQ(parts->encode("hi").size(), parts->encode("hi", {.add_special = false}).size() + 2);
 }
 
 TEST(Tokenizer, TakesTokensOfAnAddedTokensFileWhereNothingStrongerNamesThem) {

@@ -38,6 +38,17 @@ TEST(CanonicalConfig, BothSpellingsOfRopeBecomeOne) {
   EXPECT_EQ(canonical(R"({"rope_scaling": {"type": "su", "long_factor": [1]}})")["rope_scaling"]["rope_type"], "longrope");
 }
 
+TEST(CanonicalConfig, OurOwnKeysDoNotComeFromAFolder) {
+  EXPECT_EQ(canonical(R"({"rope_interleaved": true, "rope_dimensions": 2, "hidden_size": 8})"), canonical(R"({"hidden_size": 8})"));
+}
+
+TEST(CanonicalConfig, RopeScalingWinsOverRopeParametersUnlessItSaysNothing) {
+  const char* both =
+      R"({"rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}, "rope_scaling": {"type": "linear", "factor": 3}})";
+  EXPECT_EQ(canonical(both), canonical(R"({"rope_scaling": {"rope_type": "linear", "factor": 3}})"));
+  EXPECT_EQ(canonical(R"({"rope_parameters": {"rope_theta": 300.0}, "rope_scaling": null})")["rope_theta"], 300.0);
+}
+
 TEST(CanonicalConfig, RopePerLayerTypeIsLifted) {
   EXPECT_EQ(canonical(R"({"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
                                               "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}})"),
@@ -148,7 +159,7 @@ TEST(GgufConfig, VariantsOfLlamaAreSeen) {
   EXPECT_EQ(config_of(llama().u32("llama.expert_count", 8))["model_type"], "mixtral");
   EXPECT_EQ(config_of(llama().f32_tensor("blk.0.attn_q.bias", {8}))["attention_bias"], true);
   EXPECT_FALSE(config_of(llama("qwen2")).contains("rope_interleaved"));
-  EXPECT_EQ(config_of(llama().u32("llama.rope.dimension_count", 2))["partial_rotary_factor"], 0.5);
+  EXPECT_EQ(config_of(llama().u32("llama.rope.dimension_count", 2))["rope_dimensions"], 2);
   EXPECT_EQ(config_of(llama().string("llama.rope.scaling.type", "linear").f32("llama.rope.scaling.factor", 4))["rope_scaling"],
             Json({{"rope_type", "linear"}, {"factor", 4.0}}));
   EXPECT_EQ(config_of(llama("unheard_of"))["model_type"], "unheard_of");
@@ -159,13 +170,37 @@ TEST(GgufConfig, VariantsOfLlamaAreSeen) {
   EXPECT_THAT(error_of([] { config_of(GgufBuilder()); }), HasSubstr("'general.architecture' is missing"));
 }
 
+TEST(GgufConfig, RopeScalingIsReadAsTheFormatMeansIt) {
+  const auto scaling = [](const GgufBuilder& builder) { return config_of(builder)["rope_scaling"]; };
+  const Json linear = {{"rope_type", "linear"}, {"factor", 4.0}};
+  EXPECT_EQ(scaling(llama().f32("llama.rope.scaling.factor", 4)), linear) << "a factor without a kind";
+  EXPECT_EQ(scaling(llama().f32("llama.rope.scale_linear", 4)), linear);
+  EXPECT_EQ(scaling(llama().string("llama.rope.scaling.type", "linear").f32("llama.rope.scale_linear", 4)), linear);
+  EXPECT_EQ(scaling(llama().string("llama.rope.scaling.type", "none").f32("llama.rope.scaling.factor", 4)), nullptr);
+  EXPECT_EQ(scaling(llama().f32("llama.rope.scaling.factor", 1)), nullptr);
+  const auto yarn = [] { return llama().string("llama.rope.scaling.type", "yarn").f32("llama.rope.scaling.factor", 1); };
+  EXPECT_EQ(scaling(yarn()), Json({{"rope_type", "yarn"}, {"factor", 1.0}}));
+  EXPECT_EQ(scaling(yarn().f32("llama.rope.scaling.attn_factor", 0.5f).f32("llama.rope.scaling.yarn_attn_factor", 0.5f)),
+            Json({{"rope_type", "yarn"}, {"factor", 1.0}, {"attention_factor", 0.25}}));
+  const Json config = config_of(llama()
+                                    .string("llama.rope.scaling.type", "longrope")
+                                    .f32("llama.rope.scaling.attn_factor", 1.25f)
+                                    .u32("llama.rope.scaling.original_context_length", 32)
+                                    .f32_tensor("rope_factors_short.weight", {2}));
+  EXPECT_EQ(config["rope_scaling"],
+            Json({{"rope_type", "longrope"}, {"attention_factor", 1.25}, {"original_max_position_embeddings", 32}}));
+  EXPECT_EQ(config["rope_factors_are_tensors"], true);
+}
+
 TEST(GgufConfig, OtherArchitecturesUseTheirOwnKeys) {
   GgufBuilder gpt2;
   gpt2.string("general.architecture", "gpt2")
       .u32("gpt2.embedding_length", 8)
       .u32("gpt2.block_count", 3)
+      .f32_tensor("position_embd.weight", {8, 77})
       .f32("gpt2.attention.layer_norm_epsilon", 1e-5f);
   EXPECT_EQ(config_of(gpt2)["n_layer"], 3);
+  EXPECT_EQ(config_of(gpt2)["n_positions"], 77) << "where no context length is given";
   EXPECT_EQ(config_of(gpt2)["linear_weights_out_in"], true);
   EXPECT_EQ(config_of(gpt2)["layer_norm_epsilon"], 1e-5);
   GgufBuilder bert;
@@ -243,6 +278,7 @@ TEST(Checkpoint, OfAGgufHasItsVocabulary) {
               std::vector<std::string_view>{"a"});
     EXPECT_EQ(read_text_files(either).size(), 1u);
   }
+  EXPECT_TRUE(open_checkpoint(folder.write("tokenless.gguf", llama().f32_tensor("output_norm.weight", {8}).file())).text.empty());
   folder.write("n.gguf", llama().file());
   EXPECT_THAT(error_of([&] { open_checkpoint(folder.path()); }), HasSubstr("holds several models"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder / "n.gguf").require_weights(); }), HasSubstr("no weights"));

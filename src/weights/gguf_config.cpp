@@ -31,6 +31,10 @@ class Translator {
   std::string key(std::string_view name) const { return fmt::format("{}.{}", architecture_, name); }
   std::optional<int64_t> integer(std::string_view name) const { return file_.integer(key(name)); }
   std::optional<double> real(std::string_view name) const { return file_.real(key(name)); }
+  std::optional<std::string> text(std::string_view name) const {
+    const auto value = file_.string(key(name));
+    return value ? std::optional<std::string>(*value) : std::nullopt;
+  }
 
   void copy_integer(std::string_view from, const char* to) {
     // Some files have one number per layer; one number says it when all are equal.
@@ -74,28 +78,31 @@ void add_vocabulary(Translator& t, const GgufFile& file) {
   t.config["tie_word_embeddings"] = !has_tensor(file, "output.weight");
 }
 
+// A factor without a kind is linear. Files before version 3 call it scale_linear.
+Json rope_scaling(const Translator& t) {
+  const std::optional<double> named = t.real("rope.scaling.factor"), factor = named ? named : t.real("rope.scale_linear");
+  const std::string type = t.text("rope.scaling.type").value_or(factor.value_or(1) != 1 ? "linear" : "none");
+  if (type == "none" || (type == "linear" && factor.value_or(0) == 0)) return nullptr;
+  Json scaling = {{"rope_type", type}};
+  if (factor || type != "longrope") scaling["factor"] = Translator::shortest(factor.value_or(1));
+  if (const auto length = t.integer("rope.scaling.original_context_length")) scaling["original_max_position_embeddings"] = *length;
+  for (const auto& [from, to] :
+       {std::pair("rope.scaling.yarn_beta_fast", "beta_fast"), std::pair("rope.scaling.yarn_beta_slow", "beta_slow")})
+    if (const auto beta = t.real(from)) scaling[to] = Translator::shortest(*beta);
+  const double attention = t.real("rope.scaling.attn_factor").value_or(1) * t.real("rope.scaling.yarn_attn_factor").value_or(1);
+  // Of yarn, a factor upon its own 0.1 ln(factor) + 1; in Hugging Face's spelling it stands in its place. Of longrope, the whole.
+  if (type == "yarn" && attention != 1) scaling["attention_factor"] = attention * (0.1 * std::log(std::max(factor.value_or(1), 1.0)) + 1);
+  if (type == "longrope") scaling["attention_factor"] = attention;
+  return scaling;
+}
+
 void add_rope(Translator& t, const GgufFile& file) {
   t.config["rope_theta"] = t.real("rope.freq_base") ? Translator::shortest(*t.real("rope.freq_base")) : 10000.0;
-  Json scaling = nullptr;
-  const std::string type(file.string(t.key("rope.scaling.type")).value_or("none"));
-  const double factor = t.real("rope.scaling.factor").value_or(1);
-  if (type == "none") {
-    const double linear = t.real("rope.scale_linear").value_or(1);  // of files before version 3
-    if (linear != 1) scaling = {{"rope_type", "linear"}, {"factor", Translator::shortest(linear)}};
-  } else {
-    scaling = {{"rope_type", type}, {"factor", Translator::shortest(factor)}};
-    if (const auto length = t.integer("rope.scaling.original_context_length")) scaling["original_max_position_embeddings"] = *length;
-    for (const auto& [from, to] :
-         {std::pair("rope.scaling.yarn_beta_fast", "beta_fast"), std::pair("rope.scaling.yarn_beta_slow", "beta_slow")})
-      if (const auto beta = t.real(from)) scaling[to] = Translator::shortest(*beta);
-    // Here a factor upon yarn's own 0.1 ln(factor) + 1; in Hugging Face's spelling it stands in its place.
-    const double attention = t.real("rope.scaling.attn_factor").value_or(1);
-    if (type == "yarn" && attention != 1) scaling["attention_factor"] = attention * (0.1 * std::log(factor) + 1);
-  }
-  t.config["rope_scaling"] = scaling;
+  t.config["rope_scaling"] = rope_scaling(t);
+  if (has_tensor(file, "rope_factors_short.weight")) t.config["rope_factors_are_tensors"] = true;
   const int64_t head_dim = find_or<int64_t>(t.config, "head_dim", 0, file.where()),
                 rotary = t.integer("rope.dimension_count").value_or(head_dim);
-  if (head_dim > 0 && rotary != head_dim) t.config["partial_rotary_factor"] = double(rotary) / double(head_dim);
+  if (head_dim > 0 && rotary != head_dim) t.config["rope_dimensions"] = rotary;
 }
 
 void add_head_dim(Translator& t) {
@@ -151,12 +158,18 @@ void translate_gemma3(Translator& t, const GgufFile& file) {
   }
 }
 
-void translate_gpt2(Translator& t) {
+// Of models that learn their positions: where the context is not named, the table says it.
+void copy_positions(Translator& t, const GgufFile& file, const char* to) {
+  if (const GgufTensor* table = file.find_tensor("position_embd.weight"); table && table->sizes.rank() == 2) t.config[to] = table->sizes[0];
+  t.copy_integer("context_length", to);
+}
+
+void translate_gpt2(Translator& t, const GgufFile& file) {
   t.copy_integer("embedding_length", "n_embd");
   t.copy_integer("feed_forward_length", "n_inner");
   t.copy_integer("block_count", "n_layer");
   t.copy_integer("attention.head_count", "n_head");
-  t.copy_integer("context_length", "n_positions");
+  copy_positions(t, file, "n_positions");
   t.copy_real("attention.layer_norm_epsilon", "layer_norm_epsilon");
   t.config["activation_function"] = "gelu_new";
   t.config["linear_weights_out_in"] = true;
@@ -167,7 +180,7 @@ void translate_bert(Translator& t, const GgufFile& file) {
   t.copy_integer("feed_forward_length", "intermediate_size");
   t.copy_integer("block_count", "num_hidden_layers");
   t.copy_integer("attention.head_count", "num_attention_heads");
-  t.copy_integer("context_length", "max_position_embeddings");
+  copy_positions(t, file, "max_position_embeddings");
   t.copy_real("attention.layer_norm_epsilon", "layer_norm_eps");
   t.config["hidden_act"] = "gelu";
   const GgufTensor* types = file.find_tensor("token_types.weight");
@@ -189,7 +202,7 @@ Json gguf_config(const GgufFile& file) {
   if (is_known && known->rope_interleaved) t.config["rope_interleaved"] = true;
   add_vocabulary(t, file);
   if (t.architecture() == "gpt2") {
-    translate_gpt2(t);
+    translate_gpt2(t, file);
   } else if (t.architecture() == "bert") {
     translate_bert(t, file);
   } else if (t.architecture() == "gemma3") {

@@ -42,6 +42,8 @@ void lift_rope(Json& config, Json parameters) {
 }
 
 void canonicalize_rope(Json& config) {
+  const bool scaled = config.contains("rope_scaling") && config["rope_scaling"].is_object() && !config["rope_scaling"].empty();
+  if (scaled) config.erase("rope_parameters");  // the old spelling wins whole, as in transformers 5
   if (config.contains("rope_parameters") && config["rope_parameters"].is_object()) {
     const Json parameters = config["rope_parameters"];
     config.erase("rope_parameters");
@@ -56,7 +58,12 @@ void canonicalize_rope(Json& config) {
   canonicalize_scaling(config);
 }
 
+// What gguf_config says in keys of our own is never so in a folder, even where a key has the same name: SmolLM2's has "rope_interleaved".
+constexpr const char* kOwnKeys[] = {"rope_interleaved", "rope_dimensions", "rope_factors_are_tensors", "linear_weights_out_in",
+                                    "rms_norm_weight_has_one"};
+
 void canonicalize(Json& config) {
+  for (const char* key : kOwnKeys) config.erase(key);
   rename_key(config, "torch_dtype", "dtype");
   if (config.contains("dtype") && config["dtype"].is_string()) {
     const std::string dtype = config["dtype"].get<std::string>();

@@ -11,6 +11,7 @@ namespace headrace {
 //                          (per layer type: full_attention is the first two, sliding_attention the third)
 //   rope_scaling.rope_type from type, and longrope from su; rope_scaling is null where it says "default" only
 //   num_experts            from num_local_experts
+//   keys that gguf_config has for itself are left out
 //   {"__float__": "Infinity"} becomes a number beyond every finite float
 // Does the same to text_config, if there is one. Throws Error(kInvalidArgument) when it is no object.
 Json canonical_config(Json config, std::string_view where);

@@ -160,7 +160,7 @@ bool is_harmless_extra(std::string_view name) {
   constexpr std::string_view kBuffers[] = {".rotary_emb.inv_freq",   ".attn.bias",   ".attn.masked_bias", ".attention.bias",
                                            ".attention.masked_bias", ".position_ids"};
   constexpr std::string_view kTaskHeads[] = {"cls.", "classifier.", "bert.pooler.", "roberta.pooler."};
-  return name == "lm_head.weight" || ends_with_any(name, kBuffers) || starts_with_any(name, kTaskHeads);
+  return ends_with_any(name, kBuffers) || starts_with_any(name, kTaskHeads);
 }
 
 }  // namespace headrace

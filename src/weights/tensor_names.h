@@ -20,7 +20,7 @@ TensorNames hf_tensor_names(std::string_view model_type, const std::vector<std::
 TensorNames gguf_tensor_names(std::string_view architecture, const std::vector<std::string>& stored, std::string_view where);
 
 // Tensors in checkpoints that no result depends on when the model does not declare them: attention masks, rotary and position buffers,
-// a head that is tied to the embeddings, and the task heads and the pooler of an encoder.
+// and the task heads and the pooler of an encoder.
 bool is_harmless_extra(std::string_view name);
 
 }  // namespace headrace

@@ -33,6 +33,7 @@ bool is_asset(std::string_view name) {
 }  // namespace
 
 TextFiles gguf_text_files(const GgufFile& file) {
+  if (!file.has("tokenizer.ggml.tokens")) return {};
   const auto metadata = std::make_shared<const std::string>(file.metadata_only());
   return {{std::string(kGgufVocabulary), TextFile{*metadata, metadata}}};
 }
@@ -47,6 +48,12 @@ TextFiles read_text_files(const std::string& path) {
     const auto file = MappedFile::open(entry.string());
     assets[name] = {file->text(), file};
   }
+  if (const fs::path templates = fs::path(path) / kTemplateFolder; is_folder(templates))
+    for (const fs::path& entry : list_folder(templates))
+      if (entry.extension() == ".jinja" && !is_folder(entry)) {
+        const auto file = MappedFile::open(entry.string());
+        assets[std::string(kTemplateFolder) + entry.filename().string()] = {file->text(), file};
+      }
   if (!assets.empty()) return assets;
   const std::string gguf = only_gguf(path);
   return gguf.empty() ? assets : gguf_text_files(GgufFile::open(gguf));

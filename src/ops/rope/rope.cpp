@@ -11,18 +11,25 @@ std::vector<TensorType> infer_table(const OpCall& call) {
   const TensorType &positions = call.input(0), &frequencies = call.input(1);
   call.want(positions.dtype == DType::kI32 && positions.shape.rank() == 1, "positions are wanted as i32 (tokens)");
   call.want(frequencies.dtype == DType::kF32 && frequencies.shape.rank() == 1, "inverse frequencies are wanted as f32 (rotary_dim / 2)");
+  call.want(call.inputs.size() != 3, "two or four inputs are wanted");
+  if (call.inputs.size() == 4) {
+    call.want(call.input(2) == positions, "the reach is wanted as i32 (tokens)");
+    call.want(call.input(3) == frequencies, "the long inverse frequencies are wanted as f32 (rotary_dim / 2)");
+  }
   return {{DType::kF32, {positions.shape[0], frequencies.shape[0] * 2}}};
 }
 
 void reference_table(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const std::vector<int64_t> positions = read_integers(in[0]);
-  const std::vector<float> frequencies = read_floats(in[1]);
+  const std::vector<float> frequencies = read_floats(in[1]), long_ones = in.size() == 4 ? read_floats(in[3]) : frequencies;
+  const std::vector<int64_t> reach = in.size() == 4 ? read_integers(in[2]) : positions;
+  const auto& rope = call.as<RopeTable>();
   std::vector<float> table;
-  for (int64_t position : positions)
+  for (size_t token = 0; token < positions.size(); ++token)
     for (bool sine : {false, true})
-      for (float frequency : frequencies) {
-        const double angle = float(position) * frequency;  // rounded to fp32
-        table.push_back(float(sine ? std::sin(angle) : std::cos(angle)) * call.as<RopeTable>().scale);
+      for (float frequency : reach[token] > rope.longest_short ? long_ones : frequencies) {
+        const double angle = float(positions[token]) * frequency;  // rounded to fp32
+        table.push_back(float(sine ? std::sin(angle) : std::cos(angle)) * rope.scale);
       }
   write_floats(out[0], table);
 }
@@ -64,7 +71,7 @@ void register_rope(OpRegistry& ops) {
   ops.add({.name = "rope_table",
            .attributes = &attribute_type<RopeTable>(),
            .min_inputs = 2,
-           .max_inputs = 2,
+           .max_inputs = 4,
            .infer = infer_table,
            .reference = reference_table});
   ops.add(

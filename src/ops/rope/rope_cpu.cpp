@@ -14,7 +14,7 @@ namespace {
 
 class RopeTableKernel : public CpuKernel {
  public:
-  explicit RopeTableKernel(const KernelRequest& request) : scale_(request.call.as<RopeTable>().scale) {}
+  explicit RopeTableKernel(const KernelRequest& request) : rope_(request.call.as<RopeTable>()) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor &positions = launch.inputs[0], &frequencies = launch.inputs[1];
@@ -22,17 +22,18 @@ class RopeTableKernel : public CpuKernel {
     const auto [begin, end] = team.share(positions.sizes[0] * half, 16);
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t token = unit / half, i = unit % half;
-      const float angle =
-          float(positions.as<int32_t>()[token * positions.strides[0]]) * frequencies.as<float>()[i * frequencies.strides[0]];
+      const Tensor& turning = launch.inputs.size() == 4 && is_long(launch.inputs[2], token) ? launch.inputs[3] : frequencies;
+      const float angle = float(positions.as<int32_t>()[token * positions.strides[0]]) * turning.as<float>()[i * turning.strides[0]];
       float* row = launch.outputs[0].as<float>() + token * 2 * half;
-      row[i] = float(std::cos(double(angle))) * scale_;
-      row[half + i] = float(std::sin(double(angle))) * scale_;
+      row[i] = float(std::cos(double(angle))) * rope_.scale;
+      row[half + i] = float(std::sin(double(angle))) * rope_.scale;
     }
   }
   std::string description() const override { return "rope_table/angles"; }
 
  private:
-  float scale_;
+  bool is_long(const Tensor& reach, int64_t token) const { return reach.as<int32_t>()[token * reach.strides[0]] > rope_.longest_short; }
+  RopeTable rope_;
 };
 
 bool supports(const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32; }

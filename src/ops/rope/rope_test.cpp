@@ -29,6 +29,19 @@ TEST(RopeTable, TheAngleIsRoundedToFp32BeforeItsCosine) {
   EXPECT_NE(table[0], float(std::cos(123457.0 * double(0.10539922f))));
 }
 
+TEST(RopeTable, LongSequencesTurnByTheirOwnFrequencies) {
+  const RopeTable table{.longest_short = 8};
+  EXPECT_EQ(inferred("rope_table", table, {"i32[tokens]", "f32[2]", "i32[tokens]", "f32[2]"}), "f32[tokens, 4]");
+  EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "i32[tokens]"}), HasSubstr("two or four"));
+  EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "i32[tokens]", "f32[3]"}), HasSubstr("long inverse"));
+  EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "f32[tokens]", "f32[2]"}), HasSubstr("reach"));
+  const std::vector<Operand> inputs{integers({3}, {3, 3, 3}), floats({1}, {1}), integers({3}, {8, 9, 100}), floats({1}, {0.5f})};
+  const std::vector<float> angles = reference_floats("rope_table", table, inputs);
+  EXPECT_THAT(angles,
+              Pointwise(FloatNear(1e-7f), {std::cos(3.0), std::sin(3.0), std::cos(1.5), std::sin(1.5), std::cos(1.5), std::sin(1.5)}));
+  expect_kernels_match_reference("rope_table", table, inputs, {.relative = 0, .absolute = 0});
+}
+
 TEST(RopeTable, EveryKernelMatchesTheReference) {
   expect_kernels_match_reference("rope_table", RopeTable{.scale = 1.25f},
                                  {integers({5}, {0, 1, 77, 4095, 1000000}), floats({3}, {1, 0.31622776f, 1e-4f})},
