@@ -56,6 +56,8 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   if (!(partial > 0 && partial <= 1))
     invalid("{}: 'partial_rotary_factor' is {}, a number above 0 and at most 1 is wanted", kConfig, partial);
   rope.rotary_dim = int64_t(double(head_dim) * partial);
+  if (rope.rotary_dim < 1)
+    invalid("{}: 'partial_rotary_factor' is {}, which leaves no dimension of a head of {} to turn", kConfig, partial, head_dim);
 
   const std::string kind =
       find_or<std::string>(parameters, "rope_type", find_or<std::string>(parameters, "type", "default", kConfig), kConfig);
@@ -81,6 +83,7 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   s.truncate = find_or<bool>(parameters, "truncate", true, kConfig);
   want_positive("factor", s.factor);
   if (s.kind == nn::RopeScaling::Kind::kYarn) {
+    if (!(rope.theta > 1)) invalid("{}: 'rope_theta' is {}, rope scaling 'yarn' wants a number above 1", kConfig, rope.theta);
     want_positive("beta_fast", s.beta_fast), want_positive("beta_slow", s.beta_slow), want_positive("attention_factor", s.attention_factor);
     for (const auto& scale : {s.mscale, s.mscale_all_dim})
       if (scale && !(*scale >= 0 && std::isfinite(float(*scale))))
