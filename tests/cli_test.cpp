@@ -521,6 +521,17 @@ TEST(Program, SaysItsVersionAndHelps) {
   EXPECT_THAT(headrace({"run", "--help"}).out, HasSubstr("--random-weights [=SEED]"));
 }
 
+TEST(Program, WhatCannotBeWrittenIsAFailureWhateverElseIsClosed) {
+  const ScratchFolder scratch;
+  const std::string run = fmt::format("'{}' run '{}' --prompt-ids 1,2,3 -n 3 2>'{}' ", HEADRACE_PROGRAM, golden("llama"), scratch / "err");
+  for (const char* streams : {">&-", "<&- >&-", ">/dev/full"}) {
+    const int status = std::system((run + streams).c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << streams;
+    EXPECT_THAT(read_text(scratch / "err"), HasSubstr("standard output cannot be written")) << streams;
+  }
+  EXPECT_EQ(std::system((run + "2>&- >'" + (scratch / "out") + "'").c_str()), 0);
+}
+
 TEST(Program, WithoutArgumentsShowsItsHelpAndFails) {
   const Outcome o = headrace({});
   EXPECT_EQ(o.code, 2);
