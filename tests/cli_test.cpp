@@ -423,6 +423,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   Json config = read_json_file(scratch / "model/config.json");
   config["hidden_size"] = 0;
   write_text(scratch / "model/config.json", config.dump());
+  write_text(scratch / "dtype.json", R"({"model_type": "llama", "dtype": 7})");
   std::filesystem::copy(golden("llama"), scratch / "chat");
   write_text(scratch / "chat/chat_template.jinja", "{% if %}");
   std::filesystem::copy(golden("llama"), scratch / "text");
@@ -461,6 +462,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
       {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
       {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
+      {{"inspect", scratch / "dtype.json", "--random-weights"}, 1, scratch / "dtype.json: config.json: 'dtype' is 7"},
       {{"run", scratch / "chat", "--chat", "x"}, 1, scratch / "chat: chat template, line 1"},
       {{"chat", scratch / "chat"}, 1, scratch / "chat: chat template, line 1"},
       {{"run", scratch / "text", "-p", "x"}, 1, scratch / "text: tokenizer.json: not valid JSON"},
