@@ -550,6 +550,17 @@ TEST(Program, WhatCannotBeWrittenIsAFailureWhateverElseIsClosed) {
   EXPECT_EQ(std::system((run + "2>&- >'" + (scratch / "out") + "'").c_str()), 0);
 }
 
+TEST(Program, AFileLargerThanMayBeIsAnErrorAndLeavesNothing) {
+  const ScratchFolder scratch;
+  const std::string build = fmt::format("ulimit -f 8; '{}' build '{}' -o '{}' 2>'{}' >/dev/null", HEADRACE_PROGRAM, golden("llama"),
+                                        scratch / "engine", scratch / "err");
+  const int status = std::system(build.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(read_text(scratch / "err"), HasSubstr("engine: cannot be written"));
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"err"});
+}
+
 TEST(Program, WithoutArgumentsShowsItsHelpAndFails) {
   const Outcome o = headrace({});
   EXPECT_EQ(o.code, 2);

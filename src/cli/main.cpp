@@ -25,7 +25,7 @@ void keep_numbers_of_closed_streams() {
 
 int main(int argc, char** argv) {
   keep_numbers_of_closed_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // write_output sees it instead
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // whoever writes sees an error instead
   const std::vector<Verb> verbs = {
       {"run", "Complete a prompt or answer a question", declare_run},
       {"chat", "A conversation in the terminal", declare_chat},
