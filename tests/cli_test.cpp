@@ -103,6 +103,22 @@ TEST(Run, WritesEveryOutputOfAnEncoder) {
   EXPECT_GE(compared, 4);
 }
 
+TEST(Run, ACheckpointWhoseTensorsLieAskewGivesTheSame) {
+  for (const char* model : {"llama", "gpt2"}) {
+    const ScratchFolder scratch;
+    std::filesystem::copy(golden(model), scratch / model);
+    std::string file = read_text(golden(model) + "/model.safetensors");
+    file.insert(9, "  ");  // spaces in the header: no tensor is where 4-byte numbers can be read in place
+    file[0] = char(file[0] + 2);
+    write_text(scratch / model + "/model.safetensors", file);
+    const std::vector<std::string> rest = std::vector<std::string>{"--prompt-ids", "5,6,7,8", "-n", "8"} + kExact;
+    const Outcome even = headrace(std::vector<std::string>{"run", golden(model)} + rest);
+    const Outcome askew = headrace(std::vector<std::string>{"run", scratch / model} + rest);
+    ASSERT_EQ(askew.code, 0) << askew.err;
+    EXPECT_EQ(askew.json().at("token_ids"), even.json().at("token_ids")) << model;
+  }
+}
+
 TEST(Run, TextComesOutTheSameStreamedAndAsJson) {
   const std::vector<std::string> run = {"run", golden("llama"), "-n", "12", "--ignore-eos", "--dtype", "fp32"};
   const Outcome piped = headrace(run, "The wheel turns\n");
@@ -440,6 +456,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
   Json config = read_json_file(scratch / "model/config.json");
   config["hidden_size"] = 0;
   write_text(scratch / "model/config.json", config.dump());
+  write_text(scratch / "dtype.json", R"({"model_type": "llama", "dtype": 7})");
   std::filesystem::copy(golden("llama"), scratch / "chat");
   write_text(scratch / "chat/chat_template.jinja", "{% if %}");
   std::filesystem::copy(golden("llama"), scratch / "text");
@@ -478,6 +495,7 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"run", scratch / "pipe", "-p", "x"}, 1, "pipe: is no model"},
       {{"tokenize", scratch / "pipe", "-p", "x"}, 1, "pipe"},
       {{"run", scratch / "model", "-p", "x"}, 1, scratch / "model: config.json: 'hidden_size' is 0"},
+      {{"inspect", scratch / "dtype.json", "--random-weights"}, 1, scratch / "dtype.json: config.json: 'dtype' is 7"},
       {{"run", scratch / "chat", "--chat", "x"}, 1, scratch / "chat: chat template, line 1"},
       {{"chat", scratch / "chat"}, 1, scratch / "chat: chat template, line 1"},
       {{"run", scratch / "text", "-p", "x"}, 1, scratch / "text: tokenizer.json: not valid JSON"},
@@ -536,6 +554,28 @@ TEST(Program, SaysItsVersionAndHelps) {
     EXPECT_EQ(headrace({"help", verb}).out, o.out);
   }
   EXPECT_THAT(headrace({"run", "--help"}).out, HasSubstr("--random-weights [=SEED]"));
+}
+
+TEST(Program, WhatCannotBeWrittenIsAFailureWhateverElseIsClosed) {
+  const ScratchFolder scratch;
+  const std::string run = fmt::format("'{}' run '{}' --prompt-ids 1,2,3 -n 3 2>'{}' ", HEADRACE_PROGRAM, golden("llama"), scratch / "err");
+  for (const char* streams : {">&-", "<&- >&-", ">/dev/full"}) {
+    const int status = std::system((run + streams).c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << streams;
+    EXPECT_THAT(read_text(scratch / "err"), HasSubstr("standard output cannot be written")) << streams;
+  }
+  EXPECT_EQ(std::system((run + "2>&- >'" + (scratch / "out") + "'").c_str()), 0);
+}
+
+TEST(Program, AFileLargerThanMayBeIsAnErrorAndLeavesNothing) {
+  const ScratchFolder scratch;
+  const std::string build = fmt::format("ulimit -f 8; '{}' build '{}' -o '{}' 2>'{}' >/dev/null", HEADRACE_PROGRAM, golden("llama"),
+                                        scratch / "engine", scratch / "err");
+  const int status = std::system(build.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(read_text(scratch / "err"), HasSubstr("engine: cannot be written"));
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"err"});
 }
 
 TEST(Program, WithoutArgumentsShowsItsHelpAndFails) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <random>
+#include <thread>
 
 #include "api/load.h"
 #include "core/json.h"
@@ -92,6 +94,49 @@ TEST(Golden, TokensAreTheSameInABatchOfEight) {
     }
     for (const auto& [id, want] : running) EXPECT_EQ(finish(*executor, id), want) << model.name;
   }
+}
+
+// Threads come and go with requests, some of which they give up, while long ones fill the cache so that sequences are stopped and
+// computed again.
+TEST(Golden, TokensAreTheSameInAStorm) {
+  const GoldenModel model = golden_decoders()[1];
+  LoadOptions options = exact(2);
+  options.executor.policy = SchedulingPolicy::kMaxUtilization;
+  const std::unique_ptr<Executor> executor = load_executor(model.path, options);
+  const Json expected = read_json_file(model.expected + ".json");
+  const int longest = executor->max_context() - 1;
+  std::vector<RequestId> fillers;
+  for (int i = 0; i < executor->stats().kv_blocks * 16 / longest + 8; ++i) {
+    Request filler = greedy({1 + i}, longest);
+    filler.sampling.temperature = 1, filler.sampling.seed = uint64_t(i), filler.priority = -1;
+    fillers.push_back(executor->enqueue(filler));
+  }
+  const auto come_and_go = [&](uint32_t seed) {
+    std::minstd_rand random(seed + 1);
+    for (int round = 0; round < 12; ++round) {
+      const Json& p = expected.at("prompts")[random() % expected.at("prompts").size()];
+      const auto want = p.at("greedy").at("ids").get<std::vector<int32_t>>();
+      Request request = greedy(p.at("ids").get<std::vector<int32_t>>(), int(want.size()));
+      request.priority = int(random() % 3) - 1;
+      const RequestId id = executor->enqueue(request);
+      switch (random() % 4) {
+        case 0: executor->discard(id); break;
+        case 1:
+          executor->cancel(id);
+          EXPECT_TRUE(executor->await(id)->finished());
+          break;
+        default: EXPECT_EQ(finish(*executor, id), want);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t) threads.emplace_back(come_and_go, t);
+  for (std::thread& thread : threads) thread.join();
+  while (executor->stats().preemptions == 0 && executor->stats().running > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GT(executor->stats().preemptions, 0) << "the cache was never full";
+  for (const RequestId id : fillers) executor->cancel(id);
+  for (const RequestId id : fillers) EXPECT_TRUE(executor->await(id)->finished());
+  EXPECT_EQ(executor->stats().kv_blocks_used, 0);
 }
 
 TEST(Golden, TokensAreExactOnEveryInstructionSet) {

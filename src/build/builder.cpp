@@ -19,8 +19,8 @@ std::vector<DeclaredWeight> declared_weights(const Graph& graph) {
   return declared;
 }
 
-DType stored_matrix_dtype(const Json& config) {
-  const std::string dtype = find_or<std::string>(config, "dtype", "bfloat16", "config.json");
+DType stored_matrix_dtype(const Json& config, const std::string& path) {
+  const std::string dtype = find_or<std::string>(config, "dtype", "bfloat16", path + ": config.json");
   if (dtype == "float32") return DType::kF32;
   if (dtype == "float16") return DType::kF16;
   return DType::kBF16;
@@ -51,7 +51,7 @@ Engine build_engine(const std::string& path, const BuilderOptions& options) {
   Graph graph(builtin_ops(), std::string(family.model_type));
   const DType random_dtype = options.dtype == WeightDType::kF32   ? DType::kF32
                              : options.dtype == WeightDType::kF16 ? DType::kF16
-                                                                  : stored_matrix_dtype(checkpoint.config);
+                                                                  : stored_matrix_dtype(checkpoint.config, path);
   const nn::StoredTypes stored = [&](const std::string& name) -> std::optional<TensorType> {
     if (!weights) return std::nullopt;
     const std::optional<StoredType> found = weights->find(name);

@@ -1,4 +1,7 @@
 // headrace: the program. Exit codes: 0, 1 (failed: one line on standard error says why), 2 (wrong command line).
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -10,8 +13,19 @@
 using namespace headrace;
 using namespace headrace::cli;
 
+namespace {
+
+// The number of a stream that is closed would go to the next file or pipe that is opened, and so would what is meant for the stream.
+void keep_numbers_of_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // using it still fails
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // write_output sees it instead
+  keep_numbers_of_closed_streams();
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // whoever writes sees an error instead
   const std::vector<Verb> verbs = {
       {"run", "Complete a prompt or answer a question", declare_run},
       {"chat", "A conversation in the terminal", declare_chat},

@@ -57,6 +57,18 @@ TEST(Dim, SizesThatOverflowAreErrors) {
   EXPECT_EQ(lowest.to_string(), "-9223372036854775808");
 }
 
+TEST(Dim, ProductsDoNotGrowWithoutBound) {
+  Dim sum;
+  SymbolValues ones;
+  for (int i = 0; i < 20; ++i) {
+    const std::string symbol = fmt::format("s{}", i);
+    sum = sum + Dim::symbol(symbol);
+    ones[symbol] = 1;
+  }
+  EXPECT_EQ((sum * sum).evaluate(ones), 400);
+  EXPECT_THROW(sum * sum * sum, Error);
+}
+
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const float f = half_to_float(uint16_t(h));

@@ -64,6 +64,7 @@ Dim Dim::operator+(const Dim& other) const {
 Dim Dim::operator-(const Dim& other) const { return *this + other * Dim(-1); }
 
 Dim Dim::operator*(const Dim& other) const {
+  constexpr size_t kMostTerms = 256;  // factors from a file could be multiplied to any number of them
   Dim product;
   for (const auto& [a, x] : terms_)
     for (const auto& [b, y] : other.terms_) {
@@ -71,6 +72,7 @@ Dim Dim::operator*(const Dim& other) const {
       m.insert(m.end(), b.begin(), b.end());
       std::sort(m.begin(), m.end());
       if (int64_t& term = product.terms_[m]; (term = plus(term, times(x, y))) == 0) product.terms_.erase(m);
+      if (product.terms_.size() > kMostTerms) invalid("a size that is a sum of more than {} products", kMostTerms);
     }
   return product;
 }

@@ -7,6 +7,7 @@
 #include "core/dtype.h"
 #include "core/mapped_file.h"
 #include "core/version.h"
+#include "engine/check_program.h"
 #include "engine/linked_weights.h"
 #include "ops/ops.h"
 #include "weights/folder.h"
@@ -128,6 +129,14 @@ constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 // How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
 constexpr std::string_view kBeginning = "{\"__metadata__\":{\"engine\":\"";
 
+std::string text_of(const Json& description, const std::string& path) {
+  try {
+    return description.dump();
+  } catch (const Json::type_error&) {
+    invalid("{}: cannot be written: the model's configuration or a weight's name is not valid UTF-8", path);
+  }
+}
+
 }  // namespace
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
@@ -167,7 +176,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
   SafetensorsWriter writer(path, items,
                            {{kFormatKey, std::to_string(kFormat)},
                             {"headrace.version", kVersion},
-                            {"engine", description.dump()},
+                            {"engine", text_of(description, path)},
                             {"program", engine.program.to_text()}});
   if (mode == WeightsMode::kEmbed)
     for (const std::string& name : parameters) {
@@ -200,19 +209,6 @@ bool is_engine_file(const std::string& path) {
 
 namespace {
 
-// The cache is made of these before anything runs.
-void check_states(const Graph& program, const std::string& where) {
-  for (const Value& kv : program.leaves(Leaf::kState)) {
-    const Shape& shape = kv.shape();
-    const auto known = [&](int axis, int64_t least, int64_t most) {
-      return shape[axis].is_constant() && shape[axis].value() >= least && shape[axis].value() <= most;
-    };
-    if (shape.rank() != 5 || !known(1, 2, 2) || !known(2, 1, 1 << 16) || !known(4, 1, 1 << 16) || !is_float(kv.dtype()))
-      invalid("{}: state '{}' is {}{}, wanted floats (num_blocks, 2, kv_heads, block_tokens, head_dim)", where, printable(kv.name()),
-              name(kv.dtype()), shape.to_string());
-  }
-}
-
 Engine read_program(const std::string& path) {
   const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
   const auto entry = [&](const char* key) -> const std::string& {
@@ -231,7 +227,7 @@ Engine read_program(const std::string& path) {
   engine.kind = require<std::string>(json, "kind", where);
   if (engine.kind != "decoder" && engine.kind != "encoder")
     invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
-  check_states(engine.program, where);
+  check_program(engine.program, where);
   engine.vocab_size = require<int64_t>(json, "vocab_size", where);
   engine.max_positions = require<int64_t>(json, "max_positions", where);
   if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1 || engine.max_positions > INT32_MAX)

@@ -1,6 +1,7 @@
 #include "lowering/plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 
 #include "core/dtype.h"
@@ -56,9 +57,16 @@ SymbolValues sample_symbols(const Graph& graph) {
   return values;
 }
 
+// Sizes whose product can be counted, so that strides can, too.
 Sizes evaluate(const Shape& shape, const SymbolValues& symbols) {
   Sizes sizes;
-  for (const Dim& d : shape.dims()) sizes.push_back(d.is_constant() ? d.value() : d.evaluate(symbols));
+  int64_t elements = 1;  // as if no size were 0
+  for (const Dim& d : shape.dims()) {
+    const int64_t size = d.is_constant() ? d.value() : d.evaluate(symbols);
+    if (size == INT64_MIN || __builtin_mul_overflow(elements, std::max<int64_t>(std::abs(size), 1), &elements))
+      invalid("a tensor {} has more elements than can be counted", shape.to_string());
+    sizes.push_back(size);
+  }
   return sizes;
 }
 
@@ -111,6 +119,8 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
         continue;
       }
     }
+    if (const int changed = node.op().in_place_operand; changed >= 0 && node.input(changed).is_known_at_load())
+      invalid("{}: '{}' is known at load and cannot be changed in place; a state is wanted", node.op().name, node.input(changed).name());
     std::vector<Constant> constants;
     for (const Value& in : node.inputs()) constants.push_back(known.get(in));
     std::unique_ptr<Kernel> kernel = make_kernel(kernels, {call, output_types, constants, options.arithmetic, *device_});
@@ -176,9 +186,11 @@ void unify(const std::string& what, const Dim& dim, int64_t size, SymbolValues& 
       trial[unknown[0]] = v;
       return dim.evaluate(trial);
     };
-    const int64_t b = at(0), a = at(1) - b;
-    if (a != 0 && (size - b) % a == 0 && at((size - b) / a) == size && (size - b) / a >= 0) {
-      symbols[unknown[0]] = (size - b) / a;
+    const int64_t b = at(0);
+    int64_t a = 0, rest = 0;
+    const bool counted = !__builtin_sub_overflow(at(1), b, &a) && !__builtin_sub_overflow(size, b, &rest) && rest != INT64_MIN;
+    if (counted && a != 0 && rest % a == 0 && rest / a >= 0 && at(rest / a) == size) {
+      symbols[unknown[0]] = rest / a;
       return;
     }
   } else if (unknown.empty() && dim.evaluate(symbols) == size) {

@@ -65,6 +65,8 @@ TEST(Plan, InputsThatDoNotFitAreErrorsThatNameThem) {
   EXPECT_NE(error({{"x", x}, {"y", longer}}).find("'y': a size is 5"), std::string::npos);
   EXPECT_NE(error({{"x", x}, {"y", half}}).find("f16"), std::string::npos);
   EXPECT_EQ(error({{"x", x}, {"y", x}}), "") << "and the plan still works";
+  Plan far(parse("input %z : f32[n-9223372036854775807-1]\n %s = relu(%z)\n return %s"), device, *builtin_kernels(), none, {});
+  EXPECT_THROW(far.run(*stream, {{"z", HostTensor(DType::kF32, {4})}}), Error) << "no n is that large";
 }
 
 TEST(Plan, ARunThatFailedLeavesNoTraceInTheNextOnes) {
@@ -96,6 +98,27 @@ TEST(Plan, WeightExpressionsAreEvaluatedAtLoadAndParametersGivenBack) {
 }
 
 // 2^50,000 ways lead from the last value to the parameter, each 50,000 nodes long.
+TEST(Plan, SizesThatCannotBeCountedAreErrors) {
+  MapParameters none;
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  for (const char* type : {"f32[n, 9223372036854775807]", "f32[4294967296, n, 4294967296]", "f32[n, -9223372036854775808]"})
+    EXPECT_THROW(Plan(parse("input %x : " + std::string(type) + "\n %y = relu(%x)\n return %y"), device, *builtin_kernels(), none, {}),
+                 Error)
+        << type;
+}
+
+TEST(Plan, AWeightIsNeverChangedInPlace) {
+  MapParameters parameters;
+  parameters.tensors["kv"] = HostTensor(DType::kF32, {2, 2, 1, 4, 3});
+  const std::string leaves = "param %kv : f32[2, 2, 1, 4, 3]\n input %k : f32[n, 3]\n input %slots : i32[n]\n";
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  for (const char* kv : {"%kv", "%turned"}) {
+    const std::string body =
+        leaves + " %turned = permute(%kv) {axes=[0, 1, 2, 3, 4]}\n %y = kv_write(" + kv + ", %k, %k, %slots)\n return %y";
+    EXPECT_THROW(Plan(parse(body), device, *builtin_kernels(), parameters, {}), Error) << kv;
+  }
+}
+
 TEST(Plan, DeepWeightExpressionsAreEvaluatedOnceEach) {
   MapParameters parameters;
   parameters.tensors["w"] = floats({1}, {1});

@@ -132,7 +132,10 @@ nn::RopeOptions config_rope(const Json& config, int64_t head_dim) {
   s.attention_factor = find<double>(parameters, "attention_factor", kConfig);
   want_positive("attention_factor", s.attention_factor);
   if (s.kind == Kind::kLlama3) read_llama3(parameters, s);
-  if (s.kind == Kind::kYarn) read_yarn(parameters, s);
+  if (s.kind == Kind::kYarn) {
+    if (!(rope.theta > 1)) invalid("{}: 'rope_theta' is {}, rope scaling 'yarn' wants a number above 1", kConfig, rope.theta);
+    read_yarn(parameters, s);
+  }
   if (s.kind == Kind::kLongRope && !find_or<bool>(config, "rope_factors_are_tensors", false, kConfig)) {
     s.short_factors = read_factors(parameters, "short_factor", rope.rotary_dim / 2);
     s.long_factors = read_factors(parameters, "long_factor", rope.rotary_dim / 2);

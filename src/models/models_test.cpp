@@ -103,6 +103,7 @@ TEST(Models, BadConfigurationsAreErrorsThatNameTheKey) {
         << factors;
   for (const char* key : {"beta_fast", "beta_slow", "attention_factor"})
     EXPECT_NE(with("rope_scaling", Json{{"type", "yarn"}, {"factor", 4.0}, {key, -1.0}}).find(key), std::string::npos);
+  EXPECT_NE(with("rope_scaling", Json{{"type", "yarn"}, {"factor", 4.0}, {"rope_theta", 1.0}}).find("above 1"), std::string::npos);
   for (const Json& no_eps : {Json(-1e-6), Json(1e308), Json("x")})
     EXPECT_NE(with("rms_norm_eps", no_eps).find("rms_norm_eps"), std::string::npos) << no_eps;
   EXPECT_NE(with("num_hidden_layers", 2147483647).find("from 1 to 1024"), std::string::npos) << "before any layer is made";

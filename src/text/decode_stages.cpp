@@ -5,11 +5,13 @@
 
 #include "core/utf8.h"
 #include "text/byte_alphabet.h"
+#include "text/growth.h"
 #include "text/model.h"
 
 namespace headrace {
 namespace {
 
+constexpr std::string_view kPart = "decoder";
 constexpr std::string_view kReplacementCharacter = "\xef\xbf\xbd";
 // A run of byte tokens longer than this gives its valid beginning away, so that a stream of them does not stand still.
 constexpr size_t kLongByteRun = 64;
@@ -41,7 +43,7 @@ std::string replace_all(std::string_view text, std::string_view pattern, std::st
   size_t from = 0;
   if (!pattern.empty()) {
     for (size_t at; (at = text.find(pattern, from)) != std::string_view::npos; from = at + pattern.size())
-      out.append(text.substr(from, at - from)).append(content);
+      check_growth(kPart, out.append(text.substr(from, at - from)).append(content).size(), text.size());
   }
   return out.append(text.substr(from));
 }
@@ -58,7 +60,7 @@ void FusedReplaceStage::token(std::string_view text) {
   size_t from = 0;
   std::string out;
   for (size_t at; !pattern_.empty() && (at = all.find(pattern_, from)) != std::string_view::npos; from = at + pattern_.size())
-    out.append(all.substr(from, at - from)).append(content_);
+    check_growth(kPart, out.append(all.substr(from, at - from)).append(content_).size(), all.size());
   const std::string_view rest = all.substr(from);
   size_t keep = std::min(rest.size(), pattern_.empty() ? 0 : pattern_.size() - 1);
   while (keep > 0 && !pattern_.starts_with(rest.substr(rest.size() - keep))) --keep;
@@ -74,7 +76,7 @@ void RegexReplaceStage::token(std::string_view text) {
   std::string out;
   size_t from = 0;
   for (const Match& match : matches) {
-    out.append(text.substr(from, match.begin - from)).append(content_);
+    check_growth(kPart, out.append(text.substr(from, match.begin - from)).append(content_).size(), text.size());
     from = match.end;
   }
   put(out.append(text.substr(from)));

@@ -1,9 +1,9 @@
 #include "text/normalizer.h"
 
-#include "core/error.h"
 #include "core/utf8.h"
 #include "text/byte_alphabet.h"
 #include "text/charsmap.h"
+#include "text/growth.h"
 #include "text/unicode.h"
 
 namespace headrace {
@@ -19,14 +19,7 @@ bool nmt_is_space(uint32_t c) {
          c == 0x2581 || c == 0xfeff || c == 0xfffd;
 }
 
-constexpr size_t kMostGrown = size_t{256} << 20;
-
-// What a hostile file's replacements, one behind the other, would make of a text fills any memory.
-void check_growth(size_t bytes, size_t bytes_before) {
-  if (bytes > kMostGrown && bytes > bytes_before)
-    invalid("tokenizer: a normalizer makes more than {} MiB of the text; is the tokenizer's file damaged? Else give less text at a time",
-            kMostGrown >> 20);
-}
+constexpr std::string_view kPart = "normalizer";
 
 // Each character through `f(out, c)`.
 template <typename F>
@@ -68,7 +61,7 @@ Normalizer replace(std::string pattern, std::string content) {
     size_t from = 0;
     if (!pattern.empty()) {
       for (size_t at; (at = text.find(pattern, from)) != std::string_view::npos; from = at + pattern.size())
-        check_growth(out.append(text.substr(from, at - from)).append(content).size(), text.size());
+        check_growth(kPart, out.append(text.substr(from, at - from)).append(content).size(), text.size());
     }
     return out.append(text.substr(from));
   };
@@ -82,7 +75,7 @@ Normalizer replace(Regex pattern, std::string content) {
     out.reserve(text.size());
     size_t from = 0;
     for (const Match& match : matches) {
-      check_growth(out.append(text.substr(from, match.begin - from)).append(content).size(), text.size());
+      check_growth(kPart, out.append(text.substr(from, match.begin - from)).append(content).size(), text.size());
       from = match.end;
     }
     return out.append(text.substr(from));
@@ -92,7 +85,7 @@ Normalizer replace(Regex pattern, std::string content) {
 Normalizer prepend(std::string prefix) {
   return [prefix = std::move(prefix)](std::string_view text, bool) {
     if (text.empty()) return std::string();
-    check_growth(prefix.size() + text.size(), text.size());
+    check_growth(kPart, prefix.size() + text.size(), text.size());
     return prefix + std::string(text);
   };
 }
@@ -121,6 +114,7 @@ Normalizer nmt() {
 
 Normalizer byte_alphabet() {
   return [](std::string_view text, bool) {
+    check_growth(kPart, text.size() * 2, text.size());
     std::string out;
     out.reserve(text.size() * 2);
     append_byte_alphabet(out, text);

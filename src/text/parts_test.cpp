@@ -299,11 +299,52 @@ TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
   for (const Json& replace : {thousandfold, by_pattern}) {
     const auto tokenizer = with("normalizer", {{"type", "Sequence"}, {"normalizers", {replace, replace, replace}}});
     EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
+    for (const Json& fuse : {Json{{"type", "Fuse"}}, replace}) {
+      const auto decoding = with("decoder", {{"type", "Sequence"}, {"decoders", {fuse, replace, replace, replace}}});
+      EXPECT_THAT(reason([&] { decoding->decode(std::vector<int32_t>{0}); }), HasSubstr("decoder makes more than 256 MiB")) << fuse;
+    }
+  }
+  // Each of them doubles what is not ASCII, or has a space.
+  const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const Json marks = {{"type", "Metaspace"}, {"replacement", "  "}, {"prepend_scheme", "never"}, {"split", false}};
+  EXPECT_THAT(reason([&] {
+                with("normalizer", {{"type", "Sequence"}, {"normalizers", Json(40, bytes)}})->encode("\u00e9");
+              }),
+              HasSubstr("normalizer makes more than 256 MiB"));
+  for (const Json& doubling : {bytes, marks})
+    EXPECT_THAT(reason([&] {
+                  with("pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", Json(40, doubling)}})->encode("\u00e9 a");
+                }),
+                HasSubstr("pre-tokenizer makes more than 256 MiB"))
+        << doubling;
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    const Json model = {{"type", "BPE"}, {"vocab", {{"a", 0}}}, {"merges", Json::array()}, {key, std::string(257, 'x')}};
+    EXPECT_THAT(reason([&] { with("model", model); }), HasSubstr("257 bytes, at most 256"));
   }
   const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
   const Json post = {
       {"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
   EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
+}
+
+TEST(TokenizerJson, ATemplateHasATextAndNoPartsWithoutTokens) {
+  Json json = Json::parse(R"({"model": {"type": "BPE", "vocab": {"a": 0, "<s>": 1}, "merges": []},
+                              "added_tokens": [{"id": 1, "content": "<s>", "special": true}],
+                              "post_processor": {"type": "TemplateProcessing", "single": [], "pair": [],
+                                                 "special_tokens": {"none": {"id": "none", "ids": [], "tokens": []}}}})");
+  const auto load = [&] {
+    return load_tokenizer(
+        {.name = "t",
+         .files = {{"tokenizer.json", json.dump()}, {"tokenizer_config.json", R"({"bos_token": "<s>", "add_bos_token": true})"}}});
+  };
+  const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}, none = {{"SpecialToken", {{"id", "none"}, {"type_id", 0}}}};
+  Json& single = json["post_processor"]["single"];
+  for (const Json& empty : {Json::array(), Json::array({none})}) {
+    single = empty;
+    EXPECT_THROW(load(), Error) << empty;
+  }
+  single = {none, text, none};
+  EXPECT_EQ(load()->encode("a"), (std::vector<int32_t>{1, 0})) << "nothing is around the text until the configuration says so";
 }
 
 TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {

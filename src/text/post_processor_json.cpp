@@ -43,7 +43,7 @@ std::vector<TemplatePart> parse_template(const Json& json, const char* key) {
     } else {
       invalid("{}: an element of '{}' is a '{}', wanted SpecialToken or Sequence", kWhere, key, printable(kind));
     }
-    parts.push_back(std::move(part));
+    if (part.kind != Kind::kTokens || !part.ids.empty()) parts.push_back(std::move(part));
   }
   return parts;
 }
@@ -97,6 +97,7 @@ PostTemplate parse_one(const Json& json, const std::string& type) {
 
 // A text that is repeated for each part of a hostile template fills any memory.
 PostTemplate checked(PostTemplate post) {
+  if (post.single.empty()) invalid("{}: its 'single' has no part; wanted at least the text, a Sequence with the id A", kWhere);
   for (const auto* parts : {&post.single, &post.pair})
     if (std::count_if(parts->begin(), parts->end(), [](const TemplatePart& part) { return part.kind != TemplatePart::Kind::kTokens; }) >
         kMostTexts)

@@ -1,8 +1,10 @@
 #include "text/pre_tokenizer.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "text/byte_alphabet.h"
+#include "text/growth.h"
 #include "text/unicode.h"
 
 namespace headrace {
@@ -73,9 +75,16 @@ void join(std::vector<Span>& spans, SplitBehavior behavior) {
   spans.resize(kept);
 }
 
+size_t total_size(const PieceList& list) {
+  size_t size = 0;
+  for (const Piece& piece : list.pieces) size += piece.text.size();
+  return size;
+}
+
 // The pieces with `f` applied to the text of each; f appends to the buffer, at most `capacity` bytes in all.
 template <typename F>
 void rewrite(PieceList& list, size_t capacity, F&& f) {
+  check_growth("pre-tokenizer", capacity, total_size(list));
   std::string& buffer = list.buffers.emplace_back();
   buffer.reserve(capacity);
   for (Piece& piece : list.pieces) {
@@ -83,12 +92,6 @@ void rewrite(PieceList& list, size_t capacity, F&& f) {
     f(buffer, piece);
     piece.text = std::string_view(buffer.data() + begin, buffer.size() - begin);
   }
-}
-
-size_t total_size(const PieceList& list) {
-  size_t size = 0;
-  for (const Piece& piece : list.pieces) size += piece.text.size();
-  return size;
 }
 
 }  // namespace
@@ -144,8 +147,9 @@ PreTokenizer metaspace(MetaspaceOptions options) {
   if (options.split) cut = split(find_text(options.replacement), SplitBehavior::kMergedWithNext);
   return [options = std::move(options), cut](PieceList& list) {
     const std::string& mark = options.replacement;
-    const size_t factor = std::max<size_t>(1, mark.size());
-    rewrite(list, (total_size(list) + list.pieces.size()) * factor, [&](std::string& out, const Piece& piece) {
+    size_t marks = list.pieces.size();  // at most
+    for (const Piece& piece : list.pieces) marks += static_cast<size_t>(std::count(piece.text.begin(), piece.text.end(), ' '));
+    rewrite(list, total_size(list) + marks * mark.size(), [&](std::string& out, const Piece& piece) {
       const bool wanted = options.prepend == PrependScheme::kAlways || (options.prepend == PrependScheme::kFirst && piece.at_start);
       if (wanted && !piece.text.starts_with(' ') && !piece.text.starts_with(mark)) out += mark;
       for (const char c : piece.text) {

@@ -33,6 +33,14 @@ std::optional<int32_t> unknown_id(const Json& model, const Vocabulary& vocabular
   return vocabulary.find(*token);
 }
 
+// What stands around each character of a word, and is spelt out in bytes with it.
+std::string short_text(const Json& model, const char* key, const char* fallback) {
+  constexpr size_t kMostBytes = 256;
+  auto text = find_or<std::string>(model, key, fallback, kWhere);
+  if (text.size() > kMostBytes) invalid("{}: '{}' has {} bytes, at most {} are possible", kWhere, key, text.size(), kMostBytes);
+  return text;
+}
+
 std::vector<Merge> resolve_merges(const TokenizerJson& json, const Vocabulary& vocabulary, const std::string& prefix) {
   std::vector<Merge> merges;
   merges.reserve(json.merges.size());
@@ -61,8 +69,8 @@ std::unique_ptr<Model> make_bpe(const Json& model, const TokenizerJson& json, st
   options.unknown.fuse = find_or<bool>(model, "fuse_unk", false, kWhere);
   options.unknown.byte_fallback = find_or<bool>(model, "byte_fallback", false, kWhere);
   options.ignore_merges = find_or<bool>(model, "ignore_merges", false, kWhere);
-  options.continuing_prefix = find_or<std::string>(model, "continuing_subword_prefix", "", kWhere);
-  options.end_of_word_suffix = find_or<std::string>(model, "end_of_word_suffix", "", kWhere);
+  options.continuing_prefix = short_text(model, "continuing_subword_prefix", "");
+  options.end_of_word_suffix = short_text(model, "end_of_word_suffix", "");
   for (const AddedToken& token : added)
     if (token.special) options.never_whole.insert(token.id);
   const auto merges = resolve_merges(json, *vocabulary, options.continuing_prefix);
@@ -92,7 +100,7 @@ std::unique_ptr<Model> make_wordpiece(const Json& model, std::shared_ptr<const V
   const auto unknown = vocabulary->find(token);
   if (!unknown) invalid("{}: the unk_token '{}' is not in the vocabulary", kWhere, printable(token));
   options.unknown = *unknown;
-  options.continuing_prefix = find_or<std::string>(model, "continuing_subword_prefix", "##", kWhere);
+  options.continuing_prefix = short_text(model, "continuing_subword_prefix", "##");
   const auto most = find_or<int64_t>(model, "max_input_chars_per_word", 100, kWhere);
   options.max_characters = static_cast<size_t>(std::clamp<int64_t>(most, 0, 1 << 20));
   options.excluded = excluded_ids(*vocabulary, added);

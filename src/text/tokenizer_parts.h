@@ -22,6 +22,7 @@ struct TemplatePart {
   int32_t type_id = 0;
 };
 
+// `single` has at least one part, and a part of tokens has at least one id.
 struct PostTemplate {
   std::vector<TemplatePart> single = {{TemplatePart::Kind::kFirst, {}, 0}};
   std::vector<TemplatePart> pair = {{TemplatePart::Kind::kFirst, {}, 0}, {TemplatePart::Kind::kSecond, {}, 1}};

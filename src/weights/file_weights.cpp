@@ -50,6 +50,11 @@ class SafetensorsWeights : public WeightSource {
     if (is_new) std::memcpy(copy->second.view().data, tensor.data.data(), tensor.data.size());
     return copy->second.view();
   }
+  std::shared_ptr<const void> owner(const std::string& name) const override {
+    const std::lock_guard lock(mutex_);
+    const auto copy = aligned_copies_.find(name);
+    return copy == aligned_copies_.end() ? nullptr : std::make_shared<HostTensor>(copy->second);
+  }
   void release(const std::string& name) const override {
     const auto it = places_.find(name);
     if (it == places_.end()) return;

@@ -9,6 +9,18 @@
 
 namespace headrace {
 
+namespace {
+
+std::string header_text(const OrderedJson& header, const std::string& path) {
+  try {
+    return header.dump();
+  } catch (const OrderedJson::type_error&) {
+    invalid("{}: cannot be written: a tensor's name or its metadata are not valid UTF-8", path);
+  }
+}
+
+}  // namespace
+
 SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<Item>& items,
                                      const std::map<std::string, std::string>& metadata)
     : file_(path), path_(path) {
@@ -32,7 +44,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<
                          {"data_offsets", {end, end + uint64_t(*bytes)}}};
     end += uint64_t(*bytes);
   }
-  std::string text = header.dump();
+  std::string text = header_text(header, path);
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
   const uint64_t length = text.size();
   file_.append(std::as_bytes(std::span(&length, 1)));

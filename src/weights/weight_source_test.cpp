@@ -55,7 +55,11 @@ TEST(SafetensorsWeights, TensorsThatLieAskewAreCopied) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data) % 4, 0u);
   EXPECT_EQ(a.as<uint32_t>()[1], 0x07060504u);
   EXPECT_FALSE(source->locate("a"));
+  const std::shared_ptr<const void> owner = source->owner("a");
+  ASSERT_NE(owner, nullptr);
   source->release("a");
+  EXPECT_NE(source->read("a").data, a.data) << "somebody owns the first copy";
+  EXPECT_EQ(a.as<uint32_t>()[1], 0x07060504u);
   EXPECT_EQ(source->read("a").as<uint32_t>()[0], 0x03020100u);
 }
 

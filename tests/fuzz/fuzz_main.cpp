@@ -3,6 +3,7 @@
 //   NAME_fuzz SECONDS SEED FILE...      a folder stands for the files in it
 // A crash leaves the input that caused it in NAME_fuzz.crash beside the working directory's files; run it with: NAME_fuzz 0 0 FILE
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -49,16 +50,30 @@ Bytes read(const std::filesystem::path& path) {
 
 size_t below(Random& random, size_t limit) { return limit == 0 ? 0 : random() % limit; }
 
-// One change: bytes, numbers, stretches, or a piece of another seed.
+bool is_word(uint8_t c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-' || c == '%'; }
+
+// The word at or after `at`: a name, or a number.
+std::pair<size_t, size_t> word_after(const Bytes& bytes, size_t at) {
+  while (at > 0 && at <= bytes.size() && is_word(bytes[at - 1])) --at;
+  while (at < bytes.size() && !is_word(bytes[at])) ++at;
+  size_t end = at;
+  while (end < bytes.size() && is_word(bytes[end])) ++end;
+  return {at, end};
+}
+
+// One change: bytes, numbers, stretches, a piece or a word of another seed.
 void mutate(Bytes& bytes, const std::vector<Bytes>& seeds, Random& random) {
   constexpr uint64_t kNumbers[] = {
       0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, ~uint64_t{0}};
   constexpr const char* kTexts[] = {"0",    "-1", "1e999", "4294967296", "null", "true", "[]",   "{}",
                                     "\"\"", "[",  "}",     ",",          "\\",   "\"",   "\xff", "\xe2\x96\x81"};
+  constexpr const char* kWords[] = {
+      "0",   "1",   "2",    "3",    "-1", "7", "1e-5", "2147483647", "2147483648", "-2147483648", "9223372036854775807",
+      "nan", "inf", "true", "false"};
   const size_t at = below(random, bytes.size() + 1);
   const size_t length = std::min(bytes.size() - at, size_t{1} << below(random, 10));
   const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at), end = begin + static_cast<std::ptrdiff_t>(length);
-  switch (below(random, 8)) {
+  switch (below(random, 10)) {
     case 0:
       if (at < bytes.size()) bytes[at] ^= static_cast<uint8_t>(1u << below(random, 8));
       break;
@@ -89,9 +104,19 @@ void mutate(Bytes& bytes, const std::vector<Bytes>& seeds, Random& random) {
       bytes.insert(begin, other.begin() + static_cast<std::ptrdiff_t>(from), other.begin() + static_cast<std::ptrdiff_t>(from + count));
       break;
     }
-    default:
+    case 7:
       if (below(random, 4) == 0) bytes.resize(at);
       break;
+    default: {  // of text: a word becomes another one, or a number that is seldom right
+      const Bytes& other = seeds[below(random, seeds.size())];
+      const auto [from, from_end] = word_after(other, below(random, other.size() + 1));
+      std::string word(other.begin() + static_cast<std::ptrdiff_t>(from), other.begin() + static_cast<std::ptrdiff_t>(from_end));
+      if (below(random, 3) == 0) word = kWords[below(random, std::size(kWords))];
+      const auto [to, to_end] = word_after(bytes, at);
+      const auto place = bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(to), bytes.begin() + static_cast<std::ptrdiff_t>(to_end));
+      bytes.insert(place, word.begin(), word.end());
+      break;
+    }
   }
   if (bytes.size() > kMostBytes) bytes.resize(kMostBytes);
 }

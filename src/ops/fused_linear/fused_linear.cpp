@@ -81,7 +81,8 @@ std::vector<Value> decompose(Graph&, const Node& node, std::span<const Value> in
 void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
   const auto& a = call.as<FusedLinear>();
   const FusedLinearOperands at(a);
-  const size_t ins = size_t(in[0].sizes[-1]), rows = ins ? size_t(in[0].numel()) / ins : 0;
+  const size_t ins = size_t(in[0].sizes[-1]), outs = size_t(out[0].sizes[-1]);
+  const size_t rows = outs ? size_t(out[0].numel()) / outs : 0;  // also of rows without elements
   std::vector<float> x = read_floats(in[0]);
   if (a.norm != FusedLinear::Norm::kNone) {
     const std::vector<float> weight = read_floats(in[at.norm_weight]);
@@ -94,7 +95,6 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
       for (size_t i = 0; i < ins; ++i) x[r * ins + i] = (x[r * ins + i] - mean) / std::sqrt(square + a.eps) * weight[i] + bias[i];
     }
   }
-  const size_t outs = size_t(out[0].sizes[-1]);
   std::vector<float> y(rows * outs);
   size_t column = 0;
   const auto act = [&](float v) {

@@ -26,6 +26,7 @@ bool supports(const KernelRequest& request) {
     if (i == at.residual) continue;
     if (!request.is_constant(i)) return false;
     const DType dtype = request.call.input(i).dtype;
+    if (request.call.input(i).shape.numel() == Dim(0)) return false;  // nothing to pack
     if (!is_float(dtype) && !(is_block(dtype) && i >= at.first_weight)) return false;
   }
   return true;

@@ -35,7 +35,7 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
   for (const KvView::Part part : {KvView::kKeys, KvView::kValues}) {
     const std::vector<float> rows = read_floats(in[part == KvView::kKeys ? 1 : 2]);
     for (size_t t = 0; t < slots.size(); ++t)
-      for (int64_t head = 0; head < kv_heads && slots[t] >= 0; ++head)
+      for (int64_t head = 0; head < kv_heads && kv.has(slots[t]); ++head)
         from_float(out[0].dtype, &rows[(t * size_t(kv_heads) + size_t(head)) * size_t(head_dim)], kv.vector(slots[t], part, head),
                    head_dim);
   }

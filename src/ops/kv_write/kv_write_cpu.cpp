@@ -23,7 +23,7 @@ class KvWriteKernel : public CpuKernel {
     const int32_t* slots = launch.inputs[3].as<int32_t>();
     const auto [begin, end] = team.share(launch.inputs[3].sizes[0]);
     for (int64_t token = begin; token < end; ++token)
-      for (int64_t head = 0; head < kv_heads && slots[token] >= 0; ++head)
+      for (int64_t head = 0; head < kv_heads && kv.has(slots[token]); ++head)
         for (const KvView::Part part : {KvView::kKeys, KvView::kValues})
           store_(launch.inputs[part == KvView::kKeys ? 1 : 2].row<float>(token) + head * head_dim, kv.vector(slots[token], part, head),
                  head_dim);

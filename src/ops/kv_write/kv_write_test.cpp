@@ -30,9 +30,9 @@ TEST(KvWrite, RefusesWhatCannotBe) {
   EXPECT_THAT(with(3, "i32[others]"), HasSubstr("slots"));
 }
 
-TEST(KvWrite, PutsTokensIntoTheirSlotsAndSkipsMinusOne) {
+TEST(KvWrite, PutsTokensIntoTheirSlotsAndSkipsThoseWithoutOne) {
   const HostTensor kv(DType::kF32, {2, 2, 1, 2, 1});
-  const std::vector<Operand> operands = {kv, floats({3, 1}, {1, 2, 3}), floats({3, 1}, {4, 5, 6}), integers({3}, {3, -1, 0})};
+  const std::vector<Operand> operands = {kv, floats({4, 1}, {1, 2, 3, 7}), floats({4, 1}, {4, 5, 6, 8}), integers({4}, {3, -1, 0, 4})};
   EXPECT_EQ(reference_floats("kv_write", {}, operands), (std::vector<float>{3, 0, 6, 0, 0, 1, 0, 4}));
 }
 

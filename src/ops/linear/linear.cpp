@@ -19,7 +19,8 @@ std::vector<TensorType> infer(const OpCall& call) {
 void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor> out) {
   const std::vector<float> x = read_floats(in[0]), weight = read_floats(in[1]);
   const std::vector<float> bias = in.size() == 3 ? read_floats(in[2]) : std::vector<float>();
-  const size_t outs = size_t(in[1].sizes[0]), ins = size_t(in[1].sizes[1]), rows = ins ? x.size() / ins : 0;
+  const size_t outs = size_t(in[1].sizes[0]), ins = size_t(in[1].sizes[1]);
+  const size_t rows = outs ? size_t(out[0].numel()) / outs : 0;  // also of rows without elements
   std::vector<float> y(rows * outs);
   for (size_t r = 0; r < rows; ++r)
     for (size_t o = 0; o < outs; ++o) {

@@ -82,7 +82,7 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
   if (out[0].data != in[0].data) std::memcpy(out[0].data, in[0].data, size_t(in[0].bytes()));
   const KvView kv(out[0]);
   for (size_t t = 0; t < slots.size(); ++t)
-    for (size_t head = 0; head < size_t(a.kv_heads) && slots[t] >= 0; ++head) {
+    for (size_t head = 0; head < size_t(a.kv_heads) && kv.has(slots[t]); ++head) {
       const size_t at = (t * size_t(a.kv_heads) + head) * d;
       from_float(out[0].dtype, &k[at], kv.vector(slots[t], KvView::kKeys, int64_t(head)), a.head_dim);
       from_float(out[0].dtype, &v[at], kv.vector(slots[t], KvView::kValues, int64_t(head)), a.head_dim);

@@ -51,7 +51,7 @@ class QkvPostKernel : public CpuKernel {
       const float* table = in[4].row<float>(token);
       if (head < a_.heads) {
         to_q_(q, in[1].row<float>(token) + head * a_.head_dim, table, launch.outputs[1].row<float>(token) + head * a_.head_dim);
-      } else if (slot >= 0) {
+      } else if (kv.has(slot)) {
         const bool is_key = head < a_.heads + a_.kv_heads;
         const int64_t kv_head = head - a_.heads - (is_key ? 0 : a_.kv_heads);
         to_cache_(is_key ? k : v, in[is_key ? 2 : 3].row<float>(token) + kv_head * a_.head_dim, table,

@@ -47,13 +47,19 @@ bool comes_before(Reduction reduction, T a, T b) {  // a is taken rather than b
   return reduction == Reduction::kMin ? a < b : a > b;
 }
 
+template <typename T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return T(uint64_t(a) + uint64_t(b));  // wraps around
+  else return a + b;
+}
+
 // The elements that one result is made of, in order.
 template <typename T>
 T reduce_values(Reduction reduction, const std::vector<T>& values, int64_t& index) {
   T result = values.empty() ? T(0) : values[0];
   index = 0;
   for (size_t i = 1; i < values.size(); ++i) {
-    if (reduction <= Reduction::kMean) result += values[i];
+    if (reduction <= Reduction::kMean) result = sum_of(result, values[i]);
     else if (comes_before(reduction, values[i], result)) result = values[i], index = int64_t(i);
   }
   return reduction == Reduction::kMean ? result / T(values.size()) : result;
@@ -100,8 +106,10 @@ std::vector<TensorType> infer_cumsum(const OpCall& call) {
 template <typename T>
 std::vector<T> cumulate(std::vector<T> values, const AxisSplit& split) {
   for (int64_t o = 0; o < split.outer; ++o)
-    for (int64_t i = split.inner; i < split.length * split.inner; ++i)
-      values[size_t(o * split.length * split.inner + i)] += values[size_t(o * split.length * split.inner + i - split.inner)];
+    for (int64_t i = split.inner; i < split.length * split.inner; ++i) {
+      T& value = values[size_t(o * split.length * split.inner + i)];
+      value = sum_of(value, values[size_t(o * split.length * split.inner + i - split.inner)]);
+    }
   return values;
 }
 

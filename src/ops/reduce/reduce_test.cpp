@@ -50,6 +50,14 @@ TEST(Reduce, EveryKernelMatchesTheReference) {
   }
 }
 
+TEST(Reduce, SumsOfIntegersWrapAround) {
+  const int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  const HostTensor x = integers({2}, {most, 1}, DType::kI64), last = run_reference("sum", Reduce(), {x})[0],
+                   both = run_reference("cumsum", CumSum(), {x})[0];
+  EXPECT_EQ(last.as<int64_t>()[0], least);
+  EXPECT_EQ(both.as<int64_t>()[1], least);
+}
+
 TEST(Reduce, NanIsTheLargestAndTheSmallest) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const HostTensor x = floats({3, 3}, {1, nan, 2, nan, 1, nan, 3, 2, 1});

@@ -56,6 +56,9 @@ std::optional<Tensor> view_permute(const OpCall& call, const Tensor& x, const Si
   return y;
 }
 
+// How many elements `step` apart fit into a length from a file, which may be any.
+int64_t count_steps(int64_t length, int64_t step) { return length <= 0 ? 0 : (length - 1) / step + 1; }
+
 std::vector<TensorType> infer_slice(const OpCall& call) {
   const Slice& slice = call.as<Slice>();
   TensorType y = call.input(0);
@@ -66,12 +69,11 @@ std::vector<TensorType> infer_slice(const OpCall& call) {
   if (size.is_constant()) {
     const int64_t n = size.value();
     const auto bound = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
-    length = (std::max<int64_t>(0, bound(slice.end) - bound(slice.begin)) + slice.step - 1) / slice.step;
+    length = count_steps(bound(slice.end) - bound(slice.begin), slice.step);
   } else {
     const auto bound = [&size](int64_t i) { return i == kToEnd ? size : i < 0 ? size + Dim(i) : Dim(i); };
     const Dim span = bound(slice.end) - bound(slice.begin);
-    const std::optional<Dim> steps =
-        span.is_constant() ? Dim((std::max<int64_t>(0, span.value()) + slice.step - 1) / slice.step) : span.divided_by(slice.step);
+    const std::optional<Dim> steps = span.is_constant() ? Dim(count_steps(span.value(), slice.step)) : span.divided_by(slice.step);
     if (!steps) call.reject(fmt::format("{} elements cannot be counted in steps of {} before run time", span.to_string(), slice.step));
     length = *steps;
   }

@@ -36,6 +36,7 @@ TEST(Slice, BoundsAreThoseOfPyTorch) {
   EXPECT_EQ(inferred("slice", Slice{.begin = -1}, {"f32[tokens, 8]"}), "f32[1, 8]");
   EXPECT_EQ(inferred("slice", Slice{.end = -2}, {"f32[tokens, 8]"}), "f32[tokens-2, 8]");
   EXPECT_EQ(inferred("slice", Slice{.begin = 1, .end = 4}, {"f32[tokens, 8]"}), "f32[3, 8]");
+  EXPECT_EQ(inferred("slice", Slice{.step = 3}, {"f32[9223372036854775807]"}), "f32[3074457345618258603]");
   EXPECT_EQ(inferred("slice", Slice{.step = 2}, {"f32[4*tokens]"}), "f32[2*tokens]");
   EXPECT_THAT(rejection("slice", Slice{.step = 2}, {"f32[tokens]"}), HasSubstr("steps of 2"));
   EXPECT_THAT(rejection("slice", Slice{.step = 0}, {"f32[8]"}), HasSubstr("1 or more"));
