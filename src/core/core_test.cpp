@@ -57,6 +57,14 @@ TEST(Dim, SizesThatOverflowAreErrors) {
   EXPECT_EQ(lowest.to_string(), "-9223372036854775808");
 }
 
+TEST(Shape, OfNumbersAloneGivesThem) {
+  EXPECT_EQ((Shape{2, 3}).sizes(), (Sizes{2, 3}));
+  EXPECT_TRUE((Shape{2, 3}).is_constant() && Shape().is_constant());
+  const Shape open{2, Dim::symbol("tokens")};
+  EXPECT_FALSE(open.is_constant());
+  EXPECT_THROW(open.sizes(), Error);
+}
+
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const float f = half_to_float(uint16_t(h));

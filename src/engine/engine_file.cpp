@@ -86,7 +86,7 @@ std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const Sa
     const StoredType type = stored_type(json, where);
     const SafetensorsTensor* tensor = file->find(name);
     if (!tensor) invalid("{}: missing from the file", where);
-    const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
+    const Tensor shape = Tensor::contiguous(nullptr, type.dtype, type.sizes);
     if (int64_t(tensor->data.size()) != shape.bytes())
       invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
     if (!is_aligned(tensor->data.data(), type.dtype))
@@ -140,7 +140,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
     const StoredType type = engine.weights->find(name).value();
     weights[name] = describe(type);
     if (mode == WeightsMode::kEmbed) {
-      const Tensor stored = as_stored(Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes));
+      const Tensor stored = as_stored(Tensor::contiguous(nullptr, type.dtype, type.sizes));
       // Block types first among what is stored as bytes: their sizes are even, so each is aligned.
       items.insert(is_block(type.dtype) ? items.begin() : items.end(), {name, stored.dtype, stored.sizes});
       continue;
