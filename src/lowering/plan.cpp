@@ -62,12 +62,6 @@ Sizes evaluate(const Shape& shape, const SymbolValues& symbols) {
   return sizes;
 }
 
-std::vector<TensorType> types_of(const std::vector<Value>& values) {
-  std::vector<TensorType> types;
-  for (const Value& v : values) types.push_back(v.type());
-  return types;
-}
-
 }  // namespace
 
 void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options) {
@@ -78,7 +72,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
   for (const std::vector<Value>* values : {&inputs_, &state_values_})
     for (const Value& v : *values) {
       places_[v] = {.root = v};
-      places_[v].tensor = Tensor::contiguous(static_cast<void*>(nullptr), v.dtype(), evaluate(v.shape(), sample));
+      places_[v].tensor = Tensor::contiguous(nullptr, v.dtype(), evaluate(v.shape(), sample));
     }
   // Operands that kernels read at run time although they were known before.
   const auto keep = [&](Value v, const Constant& constant) {
@@ -127,8 +121,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
         constant_bytes_ += storage_bytes(in.dtype(), in.shape().numel().value());
       if (in.is_known_at_load() && !kernel->reads_constants()) {
         // Packed: only the sizes are of interest from now on, unless another kernel wants the bytes.
-        if (!places_.count(in))
-          places_[in] = {.root = in, .tensor = Tensor::contiguous(static_cast<void*>(nullptr), in.dtype(), evaluate(in.shape(), sample))};
+        if (!places_.count(in)) places_[in] = {.root = in, .tensor = Tensor::contiguous(nullptr, in.dtype(), evaluate(in.shape(), sample))};
         continue;
       }
       places_.at(place_of(in).root).last_step = step;
@@ -138,7 +131,7 @@ void Plan::build(const KernelRegistry& kernels, ParameterSource& parameters, con
       const bool in_place = i == 0 && node.op().in_place_operand >= 0;
       const Value root = in_place ? places_.at(node.input(node.op().in_place_operand)).root : out;
       places_[out] = {.root = root, .view = in_place ? &node : nullptr};
-      places_[out].tensor = Tensor::contiguous(static_cast<void*>(nullptr), out.dtype(), evaluate(out.shape(), sample));
+      places_[out].tensor = Tensor::contiguous(nullptr, out.dtype(), evaluate(out.shape(), sample));
       places_.at(root).last_step = std::max(places_.at(root).last_step, step);
     }
     order_.push_back(&node);
@@ -237,9 +230,9 @@ void Plan::lay_out() {
       Place& place = places_.at(out);
       if (place.root == out && it != step_of.end()) {
         const Sizes sizes = sizes_of(out);
-        const std::optional<int64_t> bytes = checked_bytes(out.dtype(), {sizes.begin(), size_t(sizes.rank())});
+        const std::optional<int64_t> bytes = checked_bytes(out.dtype(), sizes);
         if (!bytes) invalid("'{}' {}{} is too large", out.name(), name(out.dtype()), sizes.to_string());
-        place.tensor = Tensor::contiguous(static_cast<void*>(nullptr), out.dtype(), sizes);
+        place.tensor = Tensor::contiguous(nullptr, out.dtype(), sizes);
         owners.push_back({out, layout.add(size_t(*bytes), it->second, std::max(place.last_step, it->second))});
       }
     }
