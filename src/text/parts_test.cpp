@@ -256,14 +256,7 @@ TEST(Vocabulary, HoldsGapsButNoAbsurdIds) {
 }
 
 TEST(TokenizerJson, RefusesBadFilesWithAReason) {
-  const auto reason = [](std::string_view text) -> std::string {
-    try {
-      parse_tokenizer_json(text);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
-  };
+  const auto reason = [](std::string_view text) { return test::error_of([&] { parse_tokenizer_json(text); }); };
   EXPECT_THAT(reason(""), HasSubstr("not valid JSON"));
   EXPECT_THAT(reason("[]"), HasSubstr("wanted a JSON object"));
   EXPECT_THAT(reason("{}"), HasSubstr("'model' is missing"));
@@ -285,25 +278,17 @@ TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
     json[part] = value;
     return load_tokenizer({.name = "t", .files = {{"tokenizer.json", json.dump()}}});
   };
-  const auto reason = [](auto&& body) -> std::string {
-    try {
-      body();
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
-  };
   const Json thousandfold = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
   Json by_pattern = thousandfold;
   by_pattern["pattern"] = {{"Regex", "a"}};
   for (const Json& replace : {thousandfold, by_pattern}) {
     const auto tokenizer = with("normalizer", {{"type", "Sequence"}, {"normalizers", {replace, replace, replace}}});
-    EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
+    EXPECT_THAT(test::error_of([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
   }
   const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
   const Json post = {
       {"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
-  EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
+  EXPECT_THAT(test::error_of([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
 }
 
 TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
@@ -344,7 +329,7 @@ TEST(SentencePieceFile, UserDefinedPiecesOfAUnigramModelOutdoTheirParts) {
 }
 
 TEST(SentencePieceFile, RefusesDamagedFiles) {
-  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  TextAssets assets = read_test_assets("sentencepiece_bpe");
   std::string& bytes = assets.files["tokenizer.model"];
   const std::string whole = bytes;
   for (size_t size : {size_t{1}, size_t{3}, whole.size() / 2 + 1, whole.size() - 1}) {
