@@ -303,6 +303,17 @@ TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
   EXPECT_THAT(ids(R"(, "unk_token": "<unk>")"), ElementsAre(1, 3, 0));
 }
 
+// Expected: what the tokenizers library gives.
+TEST(TokenizerJson, ATextWhoseBeginningWasStrippedHasNoFirstPiece) {
+  const Tokenizer tokenizer(parse_tokenizer_json(
+      R"({"model": {"type": "BPE", "vocab": {"▁": 0, "a": 1, "▁a": 2}, "merges": ["▁ a"]}, "decoder": {"type": "Fuse"},
+          "normalizer": {"type": "Strip"}, "pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}})"));
+  EXPECT_THAT(tokenizer.encode("a"), ElementsAre(2));
+  EXPECT_THAT(tokenizer.encode("a a "), ElementsAre(2, 2));
+  EXPECT_THAT(tokenizer.encode(" a a"), ElementsAre(1, 2));
+  EXPECT_THAT(tokenizer.encode("\n a"), ElementsAre(1));
+}
+
 TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {
   std::string vocab;
   for (int byte = 0; byte < 256; ++byte) vocab += fmt::format("\"<0x{:02X}>\": {}, ", byte, byte);
