@@ -1,12 +1,10 @@
 #include "api/text_loader.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/json.h"
 #include "text/assets.h"
 #include "text/gguf_vocabulary.h"
-#include "weights/folder.h"
 #include "weights/gguf.h"
 
 namespace headrace {
@@ -44,17 +42,10 @@ std::string_view token_text(const Tokenizer& tokenizer, std::optional<int32_t> i
 
 }  // namespace
 
-std::string folder_name(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::path p = std::filesystem::absolute(path, ignored).lexically_normal();
-  if (!p.has_filename()) p = p.parent_path();
-  return (is_folder(p) ? p : p.parent_path()).filename().string();
-}
-
-std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name) {
-  if (const auto it = files.find(kGgufVocabulary); it != files.end()) {
+std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& text) {
+  if (const std::optional<std::string_view> vocabulary = text.find(kGgufVocabulary)) {
     // GGUF is parsed where its words are aligned.
-    const std::string_view bytes = it->second.bytes;
+    const std::string_view bytes = *vocabulary;
     std::vector<uint64_t> aligned;
     std::span<const std::byte> where = std::as_bytes(std::span(bytes));
     if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) {
@@ -62,30 +53,26 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const st
       std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(aligned.data()));
       where = std::as_bytes(std::span(aligned)).first(bytes.size());
     }
-    const GgufFile file = GgufFile::parse(where, name);
+    const GgufFile file = GgufFile::parse(where, text.name);
     return gguf_tokenizer(vocabulary_of(file));
   }
-  TextAssets assets{.name = name, .files = {}};
-  for (const auto& [file, content] : files) assets.files[file] = std::string(content.bytes);
+  TextAssets assets{.name = text.name, .files = {}};
+  for (const auto& [file, content] : text.files) assets.files[file] = std::string(content.bytes);
   return load_tokenizer(assets);
 }
 
-std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
+std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& text, const Tokenizer& tokenizer) {
   jinja::ChatTemplate::SpecialTokens special;
   for (const auto& [name, id] : {std::pair("bos_token", tokenizer.bos_id()),
                                  {"eos_token", tokenizer.eos_id()},
                                  {"pad_token", tokenizer.pad_id()},
                                  {"unk_token", tokenizer.unk_id()}})
     special.emplace_back(name, std::string(token_text(tokenizer, id)));
-  const auto file = [&](const char* name) -> std::optional<std::string_view> {
-    const auto it = files.find(name);
-    return it == files.end() ? std::nullopt : std::optional(it->second.bytes);
-  };
-  if (const auto source = file("chat_template.jinja")) return std::make_shared<jinja::ChatTemplate>(*source, std::move(special));
+  if (const auto source = text.find("chat_template.jinja")) return std::make_shared<jinja::ChatTemplate>(*source, std::move(special));
   for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
-    const auto text = file(name);
-    if (!text) continue;
-    const Json config = parse_json(*text, name);
+    const auto file = text.find(name);
+    if (!file) continue;
+    const Json config = parse_json(*file, name);
     if (!config.is_object() || !config.contains("chat_template") || config["chat_template"].is_null()) continue;
     return std::make_shared<jinja::ChatTemplate>(jinja::ChatTemplate::sources_from_json(config["chat_template"], name), std::move(special));
   }

@@ -43,7 +43,7 @@ class LinkedWeights : public WeightSource {
   Tensor read(const std::string& name) const override {
     const auto it = links_.find(name);
     if (it == links_.end()) fail(ErrorCode::kNotFound, "there is no linked tensor '{}'", printable(name));
-    return Tensor::contiguous(static_cast<const void*>(bytes_of(it->second).data()), it->second.type.dtype, it->second.type.sizes);
+    return Tensor::contiguous(bytes_of(it->second).data(), it->second.type.dtype, it->second.type.sizes);
   }
   void release(const std::string& name) const override {
     if (const auto it = links_.find(name); it != links_.end()) files_.at(it->second.range.path)->drop(bytes_of(it->second));
