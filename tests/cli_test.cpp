@@ -8,6 +8,7 @@
 #include <cmath>
 #include <thread>
 
+#include "golden_rows.h"
 #include "program.h"
 #include "test_data.h"
 #include "weights/safetensors.h"
@@ -34,21 +35,6 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
   return a;
 }
 
-void expect_rows_close(const Tensor& got, const SafetensorsTensor& want, int64_t first_row) {
-  const auto* expected = reinterpret_cast<const float*>(want.data.data());
-  const int64_t width = want.sizes[-1], rows = want.sizes.numel() / width;
-  ASSERT_EQ(got.sizes[-1], width);
-  ASSERT_GE(got.num_rows(), first_row + rows);
-  for (int64_t r = 0; r < rows; ++r) {
-    float largest = 0, error = 0;
-    for (int64_t i = 0; i < width; ++i) {
-      largest = std::max(largest, std::abs(expected[r * width + i]));
-      error = std::max(error, std::abs(got.as<float>()[(first_row + r) * width + i] - expected[r * width + i]));
-    }
-    ASSERT_LE(error, 1e-4f * largest) << "row " << r;
-  }
-}
-
 Tensor tensor_of(const SafetensorsFile& file, const std::string& name) {
   const SafetensorsTensor* t = file.find(name);
   if (!t || !t->dtype) fail(ErrorCode::kNotFound, "no tensor {}", name);
@@ -61,7 +47,7 @@ TEST(Run, WritesTheTokensAndLogitsThatHuggingFaceComputes) {
   for (const GoldenModel& m : golden_decoders()) {
     if (m.name == "stories260k" || m.path.find(own_data()) == std::string::npos) continue;
     SCOPED_TRACE(m.name);
-    const ScratchFolder scratch;
+    const TempFolder scratch;
     const Json expected = read_json_file(m.expected + ".json");
     const SafetensorsFile tensors = SafetensorsFile::open(m.expected + ".safetensors");
     const Json& prompt = expected.at("prompts").at(2);
@@ -80,7 +66,7 @@ TEST(Run, WritesTheTokensAndLogitsThatHuggingFaceComputes) {
     }
     const SafetensorsFile logits = SafetensorsFile::open(scratch / "logits.safetensors");
     EXPECT_EQ(tensor_of(logits, "logits").sizes[0], int64_t(prompt.at("ids").size()) + 23);
-    if (const SafetensorsTensor* all = tensors.find("prompt2.logits")) expect_rows_close(tensor_of(logits, "logits"), *all, 0);
+    if (const SafetensorsTensor* all = tensors.find("prompt2.logits")) expect_rows_close(tensor_of(logits, "logits"), *all);
     else expect_rows_close(tensor_of(logits, "logits"), *tensors.find("prompt2.logits_last"), int64_t(prompt.at("ids").size()) - 1);
 
     const Json& penalised = prompt.at("greedy_repetition_penalty");
@@ -90,7 +76,7 @@ TEST(Run, WritesTheTokensAndLogitsThatHuggingFaceComputes) {
 }
 
 TEST(Run, WritesEveryOutputOfAnEncoder) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const Json c = read_json_file(golden("bert/expected.json")).at("cases").at(0);
   const Outcome o =
       headrace({"run", golden("bert"), "--prompt-ids", list(c.at("input_ids").at(0)), "--dtype", "fp32", "--logits-out", scratch / "out"});
@@ -99,7 +85,7 @@ TEST(Run, WritesEveryOutputOfAnEncoder) {
   int compared = 0;
   for (const SafetensorsTensor& t : got.tensors())
     if (const SafetensorsTensor* want = expected.find(c.at("name").get<std::string>() + "." + t.name))
-      expect_rows_close(tensor_of(got, t.name), *want, 0), ++compared;
+      expect_rows_close(tensor_of(got, t.name), *want), ++compared;
   EXPECT_GE(compared, 4);
 }
 
@@ -188,7 +174,7 @@ TEST(Run, AnswersThroughTheChatTemplate) {
 }
 
 TEST(Run, ABadChatTemplateHindersNothingButChat) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   std::filesystem::copy(golden("llama"), scratch / "model");
   write_text(scratch / "model/chat_template.jinja", "{% if %}");
   const Outcome o = headrace({"run", scratch / "model", "-p", "The wheel", "-n", "4", "--ignore-eos"});
@@ -199,7 +185,7 @@ TEST(Run, ABadChatTemplateHindersNothingButChat) {
 // ---------------------------------------------------------------------------------------------------------------- build, inspect
 
 TEST(Build, AnEngineRunsAsItsModelDoes) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   for (const char* name : {"llama", "gguf/Q8_0.gguf"}) {
     const std::vector<std::string> rest = {"-p", "In the spring", "-n", "16", "--ignore-eos", "--json"};
     const Json wanted = headrace(std::vector<std::string>{"run", golden(name)} + rest).json();
@@ -229,7 +215,7 @@ TEST(Inspect, CountsWhatIsThere) {
   EXPECT_EQ(json.at("kv_bytes_per_token"),
             2 * 4 * config.at("num_hidden_layers").get<int64_t>() * config.at("num_key_value_heads").get<int64_t>() * head_dim);
   EXPECT_THAT(headrace({"inspect", golden("llama"), "--program"}).out, HasSubstr("return"));
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   ASSERT_EQ(headrace({"inspect", golden("llama"), "--graph", scratch / "g.svg"}).code, 0);
   EXPECT_THAT(read_text(scratch / "g.svg"), HasSubstr("</svg>"));
   const Json bert = headrace({"inspect", golden("bert"), "--json"}).json();
@@ -252,7 +238,7 @@ TEST(Tokenize, GoesThereAndBack) {
 }
 
 TEST(Render, PrintsTheRenderingAndNothingElse) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   write_text(scratch / "t.jinja", "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{{ strftime_now('%Y') }}");
   write_text(scratch / "c.json", R"({"messages": [{"role": "user", "content": "hi"}], "add_generation_prompt": true})");
   const Outcome o = headrace({"render", scratch / "t.jinja", "--context", scratch / "c.json", "--now", "2024-07-26"});
@@ -282,7 +268,7 @@ TEST(Render, TakesTheTemplateForToolsFromAFileOfItsOwn) {
 }
 
 TEST(Chat, AnswersLineByLineFromAPipe) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const Outcome o = headrace({"chat", golden("llama"), "-n", "4", "--ignore-eos", "--context", "128"},
                              "Hello\n/system Be brief.\n\"\"\"two\nlines\"\"\"\n/regen\n/save " + (scratch / "saved.json") +
                                  "\n/clear\n/nonsense\n/exit\nnever\n");
@@ -329,7 +315,7 @@ class Terminal {
 };
 
 TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
   terminal.read_until("> ");
   terminal.type("Hello\n");
@@ -347,7 +333,7 @@ TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
 }
 
 TEST(Chat, KeysWithoutACharacterAreNoText) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
   terminal.read_until("> ");
   terminal.type("\x1b[A\n");  // the arrow up alone asks nothing
@@ -364,7 +350,7 @@ TEST(Chat, KeysWithoutACharacterAreNoText) {
 // ---------------------------------------------------------------------------------------------------------------- figures
 
 TEST(Eval, GivesTheMeanOfTheModelsOwnLogprobs) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   std::string text;
   for (int i = 0; i < 12; ++i) text += "In the spring the river was high, and the wheel turns. ";
   write_text(scratch / "text", text);
@@ -398,7 +384,7 @@ TEST(Bench, MeasuresAModelOfWhichOnlyTheConfigurationIsThere) {
       EXPECT_GT(r.at(key).get<double>(), 0) << key;
   EXPECT_EQ(results[3].at("batch"), 3);
   EXPECT_EQ(results[3].at("threads"), 2);
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const Outcome text = headrace(
       {"bench", "--model", golden("llama"), "--prompt", "16", "--gen", "0", "--threads", "1", "--rounds", "1", "--svg", scratch / "r.svg"});
   EXPECT_THAT(text.out, HasSubstr("of the roof"));
@@ -443,7 +429,7 @@ struct BadInput {
 };
 
 TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   write_text(scratch / "bad.jinja", "{% if %}");
   write_text(scratch / "raise.jinja", "{{ raise_exception('roles must alternate') }}");
   write_text(scratch / "ok.json", "{}");

@@ -2,42 +2,19 @@
 #pragma once
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/json.h"
+#include "core/test_support.h"
 
 namespace headrace {
 
-// A folder of its own for a test's files; gone with it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "headrace_test_XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) fail(ErrorCode::kInternal, "no scratch folder");
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
-    return names;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TempFolder;
 
 inline std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -55,7 +32,7 @@ struct Outcome {
 
 // HEADRACE_PROGRAM is defined by CMake.
 inline Outcome headrace(const std::vector<std::string>& arguments, const std::string& input = "") {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const auto quoted = [](const std::string& word) {
     std::string q = "'";
     for (char c : word) q += c == '\'' ? "'\\''" : std::string(1, c);

@@ -3,19 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "core/test_support.h"
+
 namespace headrace {
 
-// HEADRACE_TEST_DATA, else ../shared beside the source tree; empty when absent.
-inline std::string shared_data() {
-  const char* set = std::getenv("HEADRACE_TEST_DATA");
-  const std::string path = set ? set : HEADRACE_SOURCE_DIR "/../shared";
-  return std::filesystem::exists(path) ? path : "";
-}
+using test::shared_data;
 
 // The project's own.
 inline std::string own_data() { return HEADRACE_SOURCE_DIR "/tests/data"; }

@@ -26,9 +26,7 @@ std::vector<fs::path> folders_of(const std::string& parent, const char* file) {
   return folders;
 }
 
-std::shared_ptr<const Tokenizer> load(const fs::path& folder) {
-  return make_tokenizer(read_text_files(folder.string()), folder.filename().string());
-}
+std::shared_ptr<const Tokenizer> load(const fs::path& folder) { return make_tokenizer(read_text_files(folder.string())); }
 
 std::string streamed(const std::shared_ptr<const Tokenizer>& tokenizer, const Ids& ids) {
   Detokenizer stream(tokenizer);

@@ -63,6 +63,8 @@ class Value {
   detail::ValueData* data_ = nullptr;
 };
 
+std::vector<TensorType> types_of(const std::vector<Value>& values);
+
 // One use of an op. Owned by its graph.
 class Node {
  public:
@@ -193,7 +195,7 @@ class Graph {
   std::string to_text() const;
   static Graph parse(std::string_view text, std::shared_ptr<const OpRegistry> ops);
   Graph clone() const;
-  // Copies `other`'s nodes here, its leaves mapped by `leaves` (keyed by other's values); returns the images of its outputs.
+  // Copies `other`'s nodes here; returns the images of its outputs. A leaf becomes what `leaves` has under its name, else a leaf here.
   std::vector<Value> inline_graph(const Graph& other, const std::unordered_map<std::string, Value>& leaves);
 
  private:

@@ -54,6 +54,31 @@ inline int64_t storage_bytes(DType dtype, int64_t num_elements) {
   return num_elements / info(dtype).block_elements * info(dtype).block_bytes;
 }
 
+// ---------------------------------------------------------------------------------------------------------------- sizes
+
+inline constexpr int kMaxRank = 8;
+
+// Concrete sizes or strides, held in place.
+class Sizes {
+ public:
+  Sizes() = default;
+  Sizes(std::initializer_list<int64_t> values);
+  explicit Sizes(std::span<const int64_t> values);
+  int rank() const { return rank_; }
+  int64_t operator[](int axis) const { return values_[axis < 0 ? axis + rank_ : axis]; }
+  int64_t& operator[](int axis) { return values_[axis < 0 ? axis + rank_ : axis]; }
+  const int64_t* begin() const { return values_.data(); }
+  const int64_t* end() const { return values_.data() + rank_; }
+  void push_back(int64_t value);
+  int64_t numel() const;
+  std::string to_string() const;  // "[3, 576]"
+  bool operator==(const Sizes& other) const;
+
+ private:
+  std::array<int64_t, kMaxRank> values_{};
+  int rank_ = 0;
+};
+
 // ---------------------------------------------------------------------------------------------------------------- symbolic shapes
 
 using SymbolValues = std::map<std::string, int64_t>;
@@ -99,6 +124,8 @@ class Shape {
   Dim& operator[](int axis);
   const std::vector<Dim>& dims() const { return dims_; }
   Dim numel() const;
+  bool is_constant() const;  // all of its sizes are numbers
+  Sizes sizes() const;       // those numbers; throws Error(kInvalidArgument) when one is none
   void push_back(Dim dim) { dims_.push_back(std::move(dim)); }
   std::string to_string() const;  // "[tokens, 576]"
   bool operator==(const Shape&) const = default;
@@ -116,29 +143,6 @@ struct TensorType {
 
 // ---------------------------------------------------------------------------------------------------------------- tensors
 
-inline constexpr int kMaxRank = 8;
-
-// Concrete sizes or strides, held in place.
-class Sizes {
- public:
-  Sizes() = default;
-  Sizes(std::initializer_list<int64_t> values);
-  explicit Sizes(std::span<const int64_t> values);
-  int rank() const { return rank_; }
-  int64_t operator[](int axis) const { return values_[axis < 0 ? axis + rank_ : axis]; }
-  int64_t& operator[](int axis) { return values_[axis < 0 ? axis + rank_ : axis]; }
-  const int64_t* begin() const { return values_.data(); }
-  const int64_t* end() const { return values_.data() + rank_; }
-  void push_back(int64_t value);
-  int64_t numel() const;
-  std::string to_string() const;  // "[3, 576]"
-  bool operator==(const Sizes& other) const;
-
- private:
-  std::array<int64_t, kMaxRank> values_{};
-  int rank_ = 0;
-};
-
 // A view of memory that somebody else owns. Strides count elements; block types have contiguous rows (the last axis).
 // A Tensor of constants is never written to, though its pointer could.
 struct Tensor {
@@ -149,6 +153,10 @@ struct Tensor {
 
   static Tensor contiguous(void* data, DType dtype, const Sizes& sizes);
   static Tensor contiguous(const void* data, DType dtype, const Sizes& sizes) { return contiguous(const_cast<void*>(data), dtype, sizes); }
+  // Of memory that is not there yet.
+  static Tensor contiguous(std::nullptr_t, DType dtype, const Sizes& sizes) {
+    return contiguous(static_cast<void*>(nullptr), dtype, sizes);
+  }
   int rank() const { return sizes.rank(); }
   int64_t numel() const { return sizes.numel(); }
   bool is_contiguous() const;

@@ -45,7 +45,7 @@ ModelText load_text(const Engine& engine) {
   ModelText text;
   if (engine.text.empty()) return text;
   return with_context(engine.origin, [&] {
-    text.tokenizer = make_tokenizer(engine.text, folder_name(engine.origin));
+    text.tokenizer = make_tokenizer(engine.text);
     try {
       text.chat_template = make_chat_template(engine.text, *text.tokenizer);
     } catch (const Error& e) {

@@ -97,7 +97,7 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
 void PlanModel::make_cache(const std::vector<Value>& states) {
   for (const Value& kv : states) {
     const Sizes sizes{limits_.num_blocks, 2, kv.shape()[2].value(), limits_.block_tokens, kv.shape()[4].value()};
-    const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), kv.dtype(), sizes);
+    const Tensor shape = Tensor::contiguous(nullptr, kv.dtype(), sizes);
     try {
       cache_.push_back(device_->allocate(size_t(shape.bytes())));
     } catch (const Error& e) {

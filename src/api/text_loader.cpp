@@ -1,12 +1,10 @@
 #include "api/text_loader.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "core/json.h"
 #include "text/assets.h"
 #include "text/gguf_vocabulary.h"
-#include "weights/folder.h"
 #include "weights/gguf.h"
 
 namespace headrace {
@@ -40,17 +38,10 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
 
 }  // namespace
 
-std::string folder_name(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::path p = std::filesystem::absolute(path, ignored).lexically_normal();
-  if (!p.has_filename()) p = p.parent_path();
-  return (is_folder(p) ? p : p.parent_path()).filename().string();
-}
-
-std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name) {
-  if (const auto it = files.find(kGgufVocabulary); it != files.end()) {
+std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& text) {
+  if (const std::optional<std::string_view> vocabulary = text.find(kGgufVocabulary)) {
     // GGUF is parsed where its words are aligned.
-    const std::string_view bytes = it->second.bytes;
+    const std::string_view bytes = *vocabulary;
     std::vector<uint64_t> aligned;
     std::span<const std::byte> where = std::as_bytes(std::span(bytes));
     if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) {
@@ -58,11 +49,11 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const st
       std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(aligned.data()));
       where = std::as_bytes(std::span(aligned)).first(bytes.size());
     }
-    const GgufFile file = GgufFile::parse(where, name);
+    const GgufFile file = GgufFile::parse(where, text.name);
     return gguf_tokenizer(vocabulary_of(file));
   }
-  TextAssets assets{.name = name, .files = {}};
-  for (const auto& [file, content] : files) assets.files[file] = std::string(content.bytes);
+  TextAssets assets{.name = text.name, .files = {}};
+  for (const auto& [file, content] : text.files) assets.files[file] = std::string(content.bytes);
   return load_tokenizer(assets);
 }
 
@@ -71,10 +62,10 @@ namespace {
 using Sources = std::vector<jinja::ChatTemplate::NamedSource>;
 
 // Templates in files of their own.
-Sources template_files(const TextFiles& files) {
+Sources template_files(const TextFiles& text) {
   Sources sources;
-  if (const auto it = files.find("chat_template.jinja"); it != files.end()) sources.emplace_back("default", it->second.bytes);
-  for (const auto& [name, file] : files) {
+  if (const auto source = text.find("chat_template.jinja")) sources.emplace_back("default", *source);
+  for (const auto& [name, file] : text.files) {
     if (!name.starts_with(kTemplateFolder)) continue;
     const std::string_view stem = std::string_view(name).substr(kTemplateFolder.size());
     sources.emplace_back(stem.substr(0, stem.rfind('.')), file.bytes);
@@ -83,11 +74,11 @@ Sources template_files(const TextFiles& files) {
 }
 
 // Those of a configuration, or of a GGUF.
-Sources template_values(const TextFiles& files, const Tokenizer& tokenizer) {
+Sources template_values(const TextFiles& text, const Tokenizer& tokenizer) {
   for (const char* name : {"tokenizer_config.json", "chat_template.json"}) {
-    const auto it = files.find(name);
-    if (it == files.end()) continue;
-    const Json config = parse_json(it->second.bytes, name);
+    const auto file = text.find(name);
+    if (!file) continue;
+    const Json config = parse_json(*file, name);
     if (!config.is_object() || !config.contains("chat_template") || config["chat_template"].is_null()) continue;
     return jinja::ChatTemplate::sources_from_json(config["chat_template"], name);
   }
@@ -97,10 +88,10 @@ Sources template_values(const TextFiles& files, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer) {
-  Sources sources = template_files(files);
+std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& text, const Tokenizer& tokenizer) {
+  Sources sources = template_files(text);
   if (std::none_of(sources.begin(), sources.end(), [](const auto& source) { return source.first == "default"; })) {
-    const Sources values = template_values(files, tokenizer);
+    const Sources values = template_values(text, tokenizer);
     sources.insert(sources.end(), values.begin(), values.end());
   }
   return sources.empty() ? nullptr : std::make_shared<const jinja::ChatTemplate>(sources, tokenizer.named_tokens());

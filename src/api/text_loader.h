@@ -7,13 +7,10 @@
 
 namespace headrace {
 
-// The name of a folder, or of the folder that holds a file.
-std::string folder_name(const std::string& path);
-
-// `name` is the folder's: where files hold ranks only, it says which pre-tokenizer they want. Throws Error.
-std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& files, const std::string& name);
+// Throws Error.
+std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& text);
 
 // Null when there is none. chat_template.jinja is stronger than tokenizer_config.json. Throws Error for one that cannot be parsed.
-std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& files, const Tokenizer& tokenizer);
+std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& text, const Tokenizer& tokenizer);
 
 }  // namespace headrace

@@ -10,15 +10,6 @@
 namespace headrace {
 namespace {
 
-std::vector<DeclaredWeight> declared_weights(const Graph& graph) {
-  std::vector<DeclaredWeight> declared;
-  for (const Value& p : graph.leaves(Leaf::kParameter)) {
-    declared.push_back({p.name(), {}});
-    for (const Dim& d : p.shape().dims()) declared.back().sizes.push_back(d.value());
-  }
-  return declared;
-}
-
 DType stored_matrix_dtype(const Json& config, const std::string& path) {
   const std::string dtype = find_or<std::string>(config, "dtype", "bfloat16", path + ": config.json");
   if (dtype == "float32") return DType::kF32;
@@ -58,7 +49,8 @@ Engine build_engine(const std::string& path, const BuilderOptions& options) {
     return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
   };
   const ModelInfo info = with_context(path, [&] { return family.build(nn::Scope(graph, stored, DType::kF32), checkpoint.config); });
-  const std::vector<DeclaredWeight> declared = declared_weights(graph);
+  std::vector<DeclaredWeight> declared;
+  for (const Value& p : graph.leaves(Leaf::kParameter)) declared.push_back({p.name(), p.shape().sizes()});
   if (options.random_weights) {
     weights = random_weights(declared, {.seed = *options.random_weights, .matrix_dtype = random_dtype});
     for (const Value& p : graph.leaves(Leaf::kParameter)) graph.set_type(p, {weights->find(p.name())->dtype, p.shape()});

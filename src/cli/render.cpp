@@ -17,7 +17,7 @@ struct RenderSettings {
 std::string render_model(const std::string& path, const OrderedJson& context, const jinja::RenderOptions& options) {
   const TextFiles files = find_text_files(path);
   if (files.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files, so no chat template", path);
-  const auto chat_template = make_chat_template(files, *make_tokenizer(files, folder_name(path)));
+  const auto chat_template = make_chat_template(files, *make_tokenizer(files));
   if (!chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template", path);
   const auto part = [&](const char* key) { return context.contains(key) ? &context[key] : nullptr; };
   const auto is_set = [&](const char* key) { return context.contains(key) && context[key].is_boolean() && context[key].get<bool>(); };

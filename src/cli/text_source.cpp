@@ -33,7 +33,7 @@ TextFiles find_text_files(const std::string& path) {
     if (name.empty())
       invalid("{}: is no vocabulary: wanted tokenizer.json, *.model, *.tiktoken, vocab.txt, a .gguf or a folder with one of them", path);
     const auto file = MappedFile::open(path);
-    files[name] = {file->text(), file};
+    files.files[name] = {file->text(), file};
   }
   return files;
 }
@@ -42,7 +42,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& path) {
   const TextFiles files = find_text_files(path);
   if (files.empty())
     fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, *.tiktoken, vocab.txt or a GGUF's)", path);
-  return with_context(path, [&] { return make_tokenizer(files, folder_name(path)); });
+  return with_context(path, [&] { return make_tokenizer(files); });
 }
 
 }  // namespace headrace::cli

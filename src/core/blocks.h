@@ -1,5 +1,5 @@
 // Conversion of stored elements to and from fp32: the reference meaning of every element type, and the exact path.
-// The block layouts are ggml's (little-endian); each is described above its function in blocks.cpp.
+// The block layouts are ggml's (little-endian); each is described above its function in block_widening.cpp.
 #pragma once
 
 #include "headrace/types.h"

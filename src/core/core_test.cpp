@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/mapped_file.h"
 #include "core/new_file.h"
+#include "core/test_support.h"
 #include "core/utf8.h"
 
 namespace headrace {
@@ -67,6 +68,14 @@ TEST(Dim, ProductsDoNotGrowWithoutBound) {
   }
   EXPECT_EQ((sum * sum).evaluate(ones), 400);
   EXPECT_THROW(sum * sum * sum, Error);
+}
+
+TEST(Shape, OfNumbersAloneGivesThem) {
+  EXPECT_EQ((Shape{2, 3}).sizes(), (Sizes{2, 3}));
+  EXPECT_TRUE((Shape{2, 3}).is_constant() && Shape().is_constant());
+  const Shape open{2, Dim::symbol("tokens")};
+  EXPECT_FALSE(open.is_constant());
+  EXPECT_THROW(open.sizes(), Error);
 }
 
 TEST(Float16, EveryHalfSurvivesARoundTrip) {
@@ -139,12 +148,7 @@ TEST(Json, ManyKeysInOneObjectTakeLinearTime) {  // hours, were each looked for 
 
 TEST(Error, WhatLeavesWithoutAPathGetsOne) {
   const auto message = [](const std::string& inner) {
-    try {
-      with_context("/a/model", [&]() -> int { invalid("{}", inner); });
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return test::error_of([&] { with_context("/a/model", [&]() -> int { invalid("{}", inner); }); });
   };
   EXPECT_EQ(message("no vocabulary"), "/a/model: no vocabulary");
   EXPECT_EQ(message("/a/model/x: is cut short"), "/a/model/x: is cut short");
@@ -163,11 +167,7 @@ TEST(Log, TextFromFilesDoesNotSteerTheTerminal) {
 
 class Files : public testing::Test {
  protected:
-  Files() : folder_(std::filesystem::temp_directory_path() / fmt::format("headrace-core-{}", ::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::string path(const char* name) const { return folder_ / name; }
   std::string text(const char* name) const {
     std::ifstream file(path(name));
     return {std::istreambuf_iterator<char>(file), {}};
@@ -177,7 +177,7 @@ class Files : public testing::Test {
     file.append(std::as_bytes(std::span(bytes)));
     file.commit();
   }
-  std::filesystem::path folder_;
+  test::TempFolder folder_;
 };
 
 TEST_F(Files, ANewFileReplacesAFileAndWhatALinkLeadsTo) {

@@ -38,19 +38,11 @@ MappedFile::~MappedFile() {
   if (size_ > 0) munmap(const_cast<std::byte*>(data_), size_);
 }
 
-namespace {
-
-void advise(std::span<const std::byte> part, int advice, bool whole_pages_only) {
+void MappedFile::drop(std::span<const std::byte> part) const {
   const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
-  uintptr_t begin = reinterpret_cast<uintptr_t>(part.data()), end = begin + part.size();
-  begin = whole_pages_only ? (begin + page - 1) / page * page : begin / page * page;
-  if (whole_pages_only) end = end / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, advice);  // advice only: failing costs speed, not results
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;  // whole pages only
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(part.data()) + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // advice: failing costs memory, not results
 }
-
-}  // namespace
-
-void MappedFile::will_need(std::span<const std::byte> part) const { advise(part, MADV_WILLNEED, false); }
-void MappedFile::drop(std::span<const std::byte> part) const { advise(part, MADV_DONTNEED, true); }
 
 }  // namespace headrace

@@ -19,8 +19,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-  // Asks the kernel to read ahead, or to drop pages that were read (they come back from the page cache when touched again).
-  void will_need(std::span<const std::byte> part) const;
+  // Asks the kernel to drop pages that were read; they come back from the page cache when touched again.
   void drop(std::span<const std::byte> part) const;
 
  private:

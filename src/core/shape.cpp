@@ -164,6 +164,16 @@ Dim Shape::numel() const {
   return product;
 }
 
+bool Shape::is_constant() const {
+  return std::all_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.is_constant(); });
+}
+
+Sizes Shape::sizes() const {
+  Sizes sizes;
+  for (const Dim& d : dims_) sizes.push_back(d.value());
+  return sizes;
+}
+
 std::string Shape::to_string() const {
   std::string out = "[";
   for (int i = 0; i < rank(); ++i) out += (i ? ", " : "") + dims_[i].to_string();

@@ -49,7 +49,7 @@ bool Tensor::is_contiguous() const {
 }
 
 HostTensor::HostTensor(DType dtype, const Sizes& sizes) {
-  const std::optional<int64_t> bytes = checked_bytes(dtype, {sizes.begin(), size_t(sizes.rank())});
+  const std::optional<int64_t> bytes = checked_bytes(dtype, sizes);
   if (!bytes) invalid("a tensor {}{} has no valid size in bytes", name(dtype), sizes.to_string());
   const size_t padded = (size_t(*bytes) + 63) / 64 * 64 + 64;
   void* p = std::aligned_alloc(64, padded);

@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// The layouts are described in core/blocks.cpp.
+// The layouts are described in core/block_widening.cpp.
 
 uint16_t u16_at(const uint8_t* p) {
   uint16_t v;

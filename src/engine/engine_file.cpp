@@ -64,7 +64,7 @@ class EmbeddedWeights : public WeightSource {
   Tensor read(const std::string& name) const override {
     const auto it = types_.find(name);
     if (it == types_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", file_->where(), printable(name));
-    return Tensor::contiguous(static_cast<const void*>(file_->find(name)->data.data()), it->second.dtype, it->second.sizes);
+    return Tensor::contiguous(file_->find(name)->data.data(), it->second.dtype, it->second.sizes);
   }
   void release(const std::string& name) const override {
     if (const SafetensorsTensor* t = file_->find(name)) file_->release(*t);
@@ -87,7 +87,7 @@ std::shared_ptr<const WeightSource> read_embedded(const std::shared_ptr<const Sa
     const StoredType type = stored_type(json, where);
     const SafetensorsTensor* tensor = file->find(name);
     if (!tensor) invalid("{}: missing from the file", where);
-    const Tensor shape = Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes);
+    const Tensor shape = Tensor::contiguous(nullptr, type.dtype, type.sizes);
     if (int64_t(tensor->data.size()) != shape.bytes())
       invalid("{}: has {} bytes, {} are wanted", where, tensor->data.size(), shape.bytes());
     if (!is_aligned(tensor->data.data(), type.dtype))
@@ -149,7 +149,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
     const StoredType type = engine.weights->find(name).value();
     weights[name] = describe(type);
     if (mode == WeightsMode::kEmbed) {
-      const Tensor stored = as_stored(Tensor::contiguous(static_cast<void*>(nullptr), type.dtype, type.sizes));
+      const Tensor stored = as_stored(Tensor::contiguous(nullptr, type.dtype, type.sizes));
       // Block types first among what is stored as bytes: their sizes are even, so each is aligned.
       items.insert(is_block(type.dtype) ? items.begin() : items.end(), {name, stored.dtype, stored.sizes});
       continue;
@@ -160,19 +160,13 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
     if (!files.contains(file)) files[file] = file_fingerprint(file);
     weights[name].update({{"file", file}, {"offset", range->offset}, {"bytes", range->bytes}});
   }
-  for (const auto& [name, asset] : engine.text)
-    items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(asset.bytes.size())}});
+  for (const auto& [name, file] : engine.text.files)
+    items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(file.bytes.size())}});
 
-  const Json description = {{"kind", engine.kind},
-                            {"vocab_size", engine.vocab_size},
-                            {"max_positions", engine.max_positions},
-                            {"exact", engine.exact},
-                            {"config", engine.config},
-                            {"generation", engine.generation},
-                            {"pooling", engine.pooling},
-                            {"weights_mode", kModeNames[int(mode)]},
-                            {"weights", std::move(weights)},
-                            {"files", std::move(files)}};
+  const Json description = {{"kind", engine.kind},           {"vocab_size", engine.vocab_size}, {"max_positions", engine.max_positions},
+                            {"exact", engine.exact},         {"config", engine.config},         {"generation", engine.generation},
+                            {"pooling", engine.pooling},     {"text_name", engine.text.name},   {"weights_mode", kModeNames[int(mode)]},
+                            {"weights", std::move(weights)}, {"files", std::move(files)}};
   SafetensorsWriter writer(path, items,
                            {{kFormatKey, std::to_string(kFormat)},
                             {"headrace.version", kVersion},
@@ -183,9 +177,8 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
       writer.write(name, as_stored(engine.weights->read(name)));
       engine.weights->release(name);
     }
-  for (const auto& [name, asset] : engine.text)
-    writer.write(std::string(kTextPrefix) + name,
-                 Tensor::contiguous(static_cast<const void*>(asset.bytes.data()), DType::kU8, {int64_t(asset.bytes.size())}));
+  for (const auto& [name, file] : engine.text.files)
+    writer.write(std::string(kTextPrefix) + name, Tensor::contiguous(file.bytes.data(), DType::kU8, {int64_t(file.bytes.size())}));
   writer.commit();
 }
 
@@ -235,9 +228,10 @@ Engine read_program(const std::string& path) {
   engine.exact = require<bool>(json, "exact", where);
   engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()),
   engine.pooling = json.value("pooling", Json());
+  engine.text.name = find_or<std::string>(json, "text_name", folder_name(path), where);  // the first engines have none
   for (const SafetensorsTensor& t : file->tensors())
     if (t.name.starts_with(kTextPrefix))
-      engine.text[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
+      engine.text.files[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
   const auto mode = require<std::string>(json, "weights_mode", where);
   if (mode == "embed") engine.weights = read_embedded(file, require<Json>(json, "weights", where));
   else if (mode == "link") engine.weights = read_linked(path, json);

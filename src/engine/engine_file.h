@@ -1,6 +1,6 @@
 // Engines on disk: one safetensors file, which any safetensors reader can open.
 //   metadata  headrace.format ("1"), headrace.version, engine (JSON: kind, vocab_size, max_positions, exact, config, generation,
-//             pooling, weights), program (text)
+//             pooling, text_name, weights), program (text)
 //   tensors   headrace/text/NAME: tokenizer and template files as bytes; and with embedded weights one tensor for each under its
 //             checkpoint name. Block types are stored as bytes; "weights" in the JSON has every weight's type and sizes
 // With linked weights that JSON also says where in which file each tensor is, and a fingerprint of each file.

@@ -19,7 +19,7 @@ class LinkedWeights : public WeightSource {
     for (const auto& [name, link] : links_) {
       auto& file = files_[link.range.path];
       if (!file) file = MappedFile::open(link.range.path);
-      const auto bytes = checked_bytes(link.type.dtype, {link.type.sizes.begin(), size_t(link.type.sizes.rank())});
+      const auto bytes = checked_bytes(link.type.dtype, link.type.sizes);
       const uint64_t size = file->bytes().size();
       if (!bytes || uint64_t(*bytes) != link.range.bytes || link.range.offset > size || link.range.bytes > size - link.range.offset)
         invalid("{}: linked tensor '{}' is said to be at {}, {} bytes, which the file does not have; build the engine again",
@@ -43,7 +43,7 @@ class LinkedWeights : public WeightSource {
   Tensor read(const std::string& name) const override {
     const auto it = links_.find(name);
     if (it == links_.end()) fail(ErrorCode::kNotFound, "there is no linked tensor '{}'", printable(name));
-    return Tensor::contiguous(static_cast<const void*>(bytes_of(it->second).data()), it->second.type.dtype, it->second.type.sizes);
+    return Tensor::contiguous(bytes_of(it->second).data(), it->second.type.dtype, it->second.type.sizes);
   }
   void release(const std::string& name) const override {
     if (const auto it = links_.find(name); it != links_.end()) files_.at(it->second.range.path)->drop(bytes_of(it->second));

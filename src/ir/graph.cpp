@@ -1,8 +1,5 @@
-#include "headrace/graph.h"
-
+// Building: leaves, nodes, types, results. graph_rewriting.cpp changes what is there.
 #include <algorithm>
-#include <cctype>
-#include <unordered_set>
 
 #include "core/error.h"
 #include "ir/value_data.h"
@@ -23,28 +20,16 @@ bool Value::is_output() const {
   return std::any_of(outputs.begin(), outputs.end(), [&](const Graph::Output& o) { return o.value == *this; });
 }
 
-void OpCall::reject(const std::string& message) const {
-  std::string types;
-  for (const TensorType& t : inputs) types += (types.empty() ? "" : ", ") + t.to_string();
-  invalid("{}({}): {}", op.name, types, message);
+std::vector<TensorType> types_of(const std::vector<Value>& values) {
+  std::vector<TensorType> types;
+  for (const Value& v : values) types.push_back(v.type());
+  return types;
 }
 
-void OpRegistry::add(OpDef op) {
-  if (op.name.empty() || !op.infer) invalid("op '{}': an op needs a name and a shape rule", op.name);
-  std::string name = op.name;
-  if (!ops_.emplace(name, std::make_unique<OpDef>(std::move(op))).second) invalid("op '{}' is already registered", name);
-}
-
-const OpDef* OpRegistry::find(std::string_view name) const {
-  const auto it = ops_.find(std::string(name));
-  return it == ops_.end() ? nullptr : it->second.get();
-}
-
-std::vector<std::string> OpRegistry::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, op] : ops_) names.push_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
+bool detail::follows_at_load(const Node& node) {
+  return !node.op().writes_state && node.op().reference && !node.inputs().empty() &&
+         std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value& in) { return in.is_known_at_load(); }) &&
+         std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value& out) { return out.shape().is_constant(); });
 }
 
 Graph::Graph(std::shared_ptr<const OpRegistry> ops, std::string name) : ops_(std::move(ops)), name_(std::move(name)) {}
@@ -129,52 +114,13 @@ void Graph::set_type(Value leaf, TensorType type) {
   leaf.data_->type = std::move(type);
 }
 
-namespace {
-
-std::vector<TensorType> types_of(const std::vector<Value>& values) {
-  std::vector<TensorType> types;
-  for (const Value& v : values) types.push_back(v.type());
-  return types;
-}
-
-}  // namespace
-
-namespace {
-
-bool is_constant(const TensorType& type) {
-  return std::all_of(type.shape.dims().begin(), type.shape.dims().end(), [](const Dim& d) { return d.is_constant(); });
-}
-
-// Whether the results of a node are known at load, by its operands.
-bool follows_at_load(const Node& node) {
-  return !node.op().writes_state && node.op().reference && !node.inputs().empty() &&
-         std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value& in) { return in.is_known_at_load(); }) &&
-         std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value& out) { return is_constant(out.type()); });
-}
-
-}  // namespace
-
 void Graph::infer_types() {
   for (const auto& node : nodes_) {
     const std::vector<TensorType> inputs = types_of(node->inputs_);
     std::vector<TensorType> outputs = node->op_->infer({*node->op_, node->attributes_, inputs});
     for (size_t i = 0; i < node->outputs_.size(); ++i) node->outputs_[i].data_->type = std::move(outputs.at(i));
-    const bool known = follows_at_load(*node);
+    const bool known = detail::follows_at_load(*node);
     for (const Value& out : node->outputs_) out.data_->is_known_at_load = known;
-  }
-}
-
-// Carries to everything behind what has become known at load by a change of operands, or is no longer.
-void Graph::update_known(std::vector<Node*> changed) {
-  while (!changed.empty()) {
-    Node* node = changed.back();
-    changed.pop_back();
-    const bool known = follows_at_load(*node);
-    for (const Value& out : node->outputs_) {
-      if (out.data_->is_known_at_load == known) continue;
-      out.data_->is_known_at_load = known;
-      changed.insert(changed.end(), out.users().begin(), out.users().end());
-    }
   }
 }
 
@@ -207,7 +153,7 @@ std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attribut
     out.data_->output_index = int(i);
     node->outputs_.push_back(out);
   }
-  const bool known = follows_at_load(*node);
+  const bool known = detail::follows_at_load(*node);
   for (const Value& out : node->outputs_) out.data_->is_known_at_load = known;
   std::vector<Value> outputs = node->outputs_;
   const auto where = insertion_point_ ? insertion_point_->position_ : nodes_.end();
@@ -232,139 +178,11 @@ void Graph::rename(Value value, std::string name) {
   by_name_[value.name()] = value;
 }
 
-void Graph::drop_user(Value value, Node* node) {
-  auto& users = value.data_->users;
-  users.erase(std::find(users.begin(), users.end(), node));
-}
-
-void Graph::replace_all_uses(Value from, Value to) {
-  if (from == to) return;
-  const std::vector<Node*> changed = from.is_known_at_load() == to.is_known_at_load() ? std::vector<Node*>() : from.users();
-  for (Node* user : from.data_->users) {
-    for (Value& input : user->inputs_)
-      if (input == from) {
-        input = to;
-        to.data_->users.push_back(user);
-        break;  // one operand for each entry in users
-      }
-  }
-  from.data_->users.clear();
-  for (Output& o : outputs_)
-    if (o.value == from) o.value = to;
-  update_known(changed);
-}
-
-void Graph::set_input(Node& node, int index, Value value) {
-  drop_user(node.inputs_[index], &node);
-  node.inputs_[index] = value;
-  value.data_->users.push_back(&node);
-  update_known({&node});
-}
-
-void Graph::drop_value(Value value) {
-  by_name_.erase(value.name());
-  values_.erase(value.data_->position);
-}
-
-void Graph::erase(Node& node) {
-  for (const Value& out : node.outputs_)
-    if (!out.users().empty() || out.is_output())
-      fail(ErrorCode::kInternal, "{}: its result '{}' is still in use", node.op().name, out.name());
-  for (const Value& in : node.inputs_) drop_user(in, &node);
-  for (const Value& out : node.outputs_) drop_value(out);
-  if (insertion_point_ == &node) insertion_point_ = nullptr;
-  nodes_.erase(node.position_);
-}
-
-int Graph::remove_dead() {
-  std::unordered_set<Value> wanted;
-  for (const Output& o : outputs_) wanted.insert(o.value);
-  int removed = 0;
-  for (auto it = nodes_.end(); it != nodes_.begin();) {  // backwards, so that users go before producers
-    Node& node = **--it;
-    const bool live = node.op().writes_state || std::any_of(node.outputs_.begin(), node.outputs_.end(),
-                                                            [&](Value v) { return !v.users().empty() || wanted.count(v); });
-    if (live) continue;
-    ++it;  // erase invalidates the node's own position only
-    erase(node);
-    ++removed;
-  }
-  for (auto it = values_.begin(); it != values_.end();) {
-    const Value value((it++)->get());
-    if (value.leaf() != Leaf::kNone && value.leaf() != Leaf::kInput && value.users().empty() && !wanted.count(value)) drop_value(value);
-  }
-  return removed;
-}
-
 std::vector<Node*> Graph::nodes() const {
   std::vector<Node*> all;
   all.reserve(nodes_.size());
   for (const auto& node : nodes_) all.push_back(node.get());
   return all;
-}
-
-void Graph::verify() const {
-  const auto broken = [&](const std::string& what) { fail(ErrorCode::kInternal, "graph '{}' is broken: {}", name_, what); };
-  std::unordered_set<Value> defined;
-  std::unordered_map<Value, int> uses;
-  for (const auto& v : values_) {
-    const Value value(v.get());
-    if (v->graph != this) broken(fmt::format("value '{}' belongs to another graph", v->name));
-    if ((v->leaf == Leaf::kNone) != (v->producer != nullptr)) broken(fmt::format("value '{}' is neither leaf nor result", v->name));
-    const auto it = by_name_.find(v->name);
-    if (it == by_name_.end() || it->second != value) broken(fmt::format("the name '{}' is not unique", v->name));
-    if (v->leaf != Leaf::kNone) defined.insert(value);
-  }
-  for (const auto& node : nodes_) {
-    for (const Value& in : node->inputs_) {
-      if (!defined.count(in)) broken(fmt::format("{} reads '{}' before it is produced", node->op().name, in.name()));
-      ++uses[in];
-    }
-    const std::vector<TensorType> inputs = types_of(node->inputs_);
-    const std::vector<TensorType> types = node->op_->infer({*node->op_, node->attributes_, inputs});
-    if (types != types_of(node->outputs_))
-      broken(fmt::format("the types of {}'s results do not follow from its operands", node->op().name));
-    for (const Value& out : node->outputs_) {
-      if (out.is_known_at_load() != follows_at_load(*node))
-        broken(fmt::format("whether '{}' is known at load does not follow from its operands", out.name()));
-      defined.insert(out);
-    }
-  }
-  for (const auto& v : values_)
-    if (int(v->users.size()) != uses[Value(v.get())]) broken(fmt::format("the list of users of '{}' is wrong", v->name));
-  for (const Output& o : outputs_)
-    if (!defined.count(o.value)) broken(fmt::format("output '{}' is not produced", o.name));
-}
-
-std::vector<Value> Graph::inline_graph(const Graph& other, const std::unordered_map<std::string, Value>& leaves) {
-  std::unordered_map<Value, Value> image;
-  for (const auto& v : other.values_) {
-    const Value value(v.get());
-    if (v->leaf == Leaf::kNone) continue;
-    if (const auto it = leaves.find(v->name); it != leaves.end()) image[value] = it->second;
-    else if (v->leaf == Leaf::kConstant) image[value] = constant(v->constant, v->name);
-    else image[value] = leaf(v->leaf, v->name, v->type);
-  }
-  for (const auto& node : other.nodes_) {
-    std::vector<Value> inputs;
-    for (const Value& in : node->inputs_) inputs.push_back(image.at(in));
-    const std::vector<Value> outputs = emit_all(node->op().name, node->attributes_, std::move(inputs));
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      image[node->outputs_[i]] = outputs[i];
-      const std::string& name = node->outputs_[i].name();
-      if (!name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]))) rename(outputs[i], name);
-    }
-  }
-  std::vector<Value> results;
-  for (const Output& o : other.outputs_) results.push_back(image.at(o.value));
-  return results;
-}
-
-Graph Graph::clone() const {
-  Graph copy(ops_, name_);
-  const std::vector<Value> results = copy.inline_graph(*this, {});
-  for (size_t i = 0; i < results.size(); ++i) copy.mark_output(results[i], outputs_[i].name);
-  return copy;
 }
 
 }  // namespace headrace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/test_support.h"
+
 namespace headrace {
 namespace {
 
@@ -104,19 +106,11 @@ TEST(Graph, DeadNodesGoButEffectsAndMarkedValuesStay) {
 TEST(Graph, MistakesAreErrorsThatNameTheOpAndTheTypes) {
   Graph g(test_ops()), other(test_ops());
   const Value x = g.input("x", kRow), y = g.input("y", {DType::kF16, {4}});
-  const auto message = [](auto&& f) -> std::string {
-    try {
-      f();
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
-  };
-  EXPECT_EQ(message([&] { g.emit("add", {x, y}); }), "add(f32[tokens, 4], f16[4]): operands of one type are wanted");
-  EXPECT_NE(message([&] { g.emit("add", {x}); }).find("wants 2 operands, has 1"), std::string::npos);
-  EXPECT_NE(message([&] { g.emit("nope", {x}); }).find("no op 'nope'"), std::string::npos);
-  EXPECT_NE(message([&] { g.emit("scale", {other.input("x", kRow)}); }).find("another graph"), std::string::npos);
-  EXPECT_NE(message([&] { g.input("x", {DType::kF16, {1}}); }).find("declared as f32[tokens, 4]"), std::string::npos);
+  EXPECT_EQ(test::error_of([&] { g.emit("add", {x, y}); }), "add(f32[tokens, 4], f16[4]): operands of one type are wanted");
+  EXPECT_NE(test::error_of([&] { g.emit("add", {x}); }).find("wants 2 operands, has 1"), std::string::npos);
+  EXPECT_NE(test::error_of([&] { g.emit("nope", {x}); }).find("no op 'nope'"), std::string::npos);
+  EXPECT_NE(test::error_of([&] { g.emit("scale", {other.input("x", kRow)}); }).find("another graph"), std::string::npos);
+  EXPECT_NE(test::error_of([&] { g.input("x", {DType::kF16, {1}}); }).find("declared as f32[tokens, 4]"), std::string::npos);
   EXPECT_EQ(g.num_nodes(), 0) << "a failed emit leaves nothing behind";
   g.verify();
 }
@@ -142,12 +136,8 @@ TEST(Graph, TheParserAnswersGarbageWithALineNumber) {
                          "graph g { input %\"x : f32[1] }",
                          "graph g { input %x : q8_0[3]\n const %c : q8_0[1] = [1] }"};
   for (const char* text : cases) {
-    try {
-      Graph::parse(text, test_ops());
-      ADD_FAILURE() << "no error for: " << text;
-    } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("graph text, line "), std::string::npos) << text << ": " << e.what();
-    }
+    const std::string message = test::error_of([&] { Graph::parse(text, test_ops()); });
+    EXPECT_NE(message.find("graph text, line "), std::string::npos) << text << ": " << message;
   }
 }
 

@@ -36,6 +36,11 @@ std::string elements_text(const Tensor& t) {
 
 constexpr std::string_view kLeafWords[] = {"", "input", "param", "state", "const"};
 
+// An error of the text, with its line; what the graph says of a statement has none yet.
+struct TextError : Error {
+  using Error::Error;
+};
+
 // A cursor over the text; all reading goes through take_*, which fail with the line they stand in.
 class Parser {
  public:
@@ -49,8 +54,9 @@ class Parser {
     while (!accept("}")) {
       try {
         statement();
+      } catch (const TextError&) {
+        throw;
       } catch (const Error& e) {
-        if (std::string_view(e.what()).substr(0, 11) == "graph text,") throw;
         error(e.what());
       }
     }
@@ -62,7 +68,7 @@ class Parser {
  private:
   [[noreturn]] void error(const std::string& what) {
     const auto line = 1 + std::count(text_.begin(), text_.begin() + int64_t(std::min(at_, text_.size())), '\n');
-    invalid("graph text, line {}: {}", line, what);
+    throw TextError(ErrorCode::kInvalidArgument, fmt::format("graph text, line {}: {}", line, what));
   }
 
   void skip_space() {
@@ -187,8 +193,7 @@ class Parser {
       parts.push_back(part);
       list.remove_prefix(std::min(comma + 1, list.size()));
     }
-    Sizes sizes;
-    for (const Dim& d : type.shape.dims()) sizes.push_back(d.value());
+    const Sizes sizes = type.shape.sizes();
     int64_t count = 1;
     for (int64_t s : sizes)
       if (s < 0 || __builtin_mul_overflow(count, s, &count)) error("a constant of impossible size");

@@ -1,4 +1,4 @@
-// What a Value points at. Internal to src/ir.
+// What a Value points at, and when it is known at load. Internal to src/ir.
 #pragma once
 
 #include "headrace/graph.h"
@@ -17,5 +17,8 @@ struct ValueData {
   HostTensor constant;
   std::list<std::unique_ptr<ValueData>>::iterator position;
 };
+
+// Whether the results of a node are known at load, by its operands.
+bool follows_at_load(const Node& node);
 
 }  // namespace headrace::detail

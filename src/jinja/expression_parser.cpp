@@ -18,26 +18,34 @@ ExpressionPtr ExpressionParser::parse_expression() {
   return value;
 }
 
-ExpressionPtr ExpressionParser::parse_or() {
-  ExpressionPtr left = parse_and();
-  while (stream_.at_name("or")) {
-    const int line = stream_.next().line;
-    ExpressionPtr right = parse_and();
+// operand (operator operand)*, grouped from the left. `take` returns what the node is to say of an operator, if one comes next.
+template <typename Node, typename Operand, typename Take>
+ExpressionPtr ExpressionParser::parse_from_left(Operand operand, Take take) {
+  ExpressionPtr left = operand();
+  while (true) {
+    const int line = stream_.line();
+    const auto kind = take();
+    if (!kind) return left;
+    ExpressionPtr right = operand();
     const int height = std::max(height_of(left), height_of(right));
-    left = make(line, Logical{true, std::move(left), std::move(right)}, height);
+    left = make(line, Node{*kind, std::move(left), std::move(right)}, height);
   }
-  return left;
+}
+
+std::optional<Operator> ExpressionParser::take_operator(std::initializer_list<Operator> operators) {
+  for (const Operator op : operators)
+    if (stream_.take_symbol(symbol(op))) return op;
+  return std::nullopt;
+}
+
+ExpressionPtr ExpressionParser::parse_or() {
+  return parse_from_left<Logical>([&] { return parse_and(); },
+                                  [&] { return stream_.take_name("or") ? std::optional(true) : std::nullopt; });
 }
 
 ExpressionPtr ExpressionParser::parse_and() {
-  ExpressionPtr left = parse_not();
-  while (stream_.at_name("and")) {
-    const int line = stream_.next().line;
-    ExpressionPtr right = parse_not();
-    const int height = std::max(height_of(left), height_of(right));
-    left = make(line, Logical{false, std::move(left), std::move(right)}, height);
-  }
-  return left;
+  return parse_from_left<Logical>([&] { return parse_not(); },
+                                  [&] { return stream_.take_name("and") ? std::optional(false) : std::nullopt; });
 }
 
 ExpressionPtr ExpressionParser::parse_not() {
@@ -70,14 +78,10 @@ ExpressionPtr ExpressionParser::parse_compare() {
 }
 
 ExpressionPtr ExpressionParser::parse_sum() {
-  ExpressionPtr left = parse_concatenation();
-  while (stream_.at_symbol("+") || stream_.at_symbol("-")) {
-    const Token token = stream_.next();
-    ExpressionPtr right = parse_concatenation();
-    const int height = std::max(height_of(left), height_of(right));
-    left = make(token.line, Binary{token.text == "+" ? Operator::kAdd : Operator::kSubtract, std::move(left), std::move(right)}, height);
-  }
-  return left;
+  return parse_from_left<Binary>([&] { return parse_concatenation(); },
+                                 [&] {
+                                   return take_operator({Operator::kAdd, Operator::kSubtract});
+                                 });
 }
 
 ExpressionPtr ExpressionParser::parse_concatenation() {
@@ -91,28 +95,15 @@ ExpressionPtr ExpressionParser::parse_concatenation() {
 }
 
 ExpressionPtr ExpressionParser::parse_product() {
-  ExpressionPtr left = parse_power();
-  while (true) {
-    std::optional<Operator> op;
-    for (const Operator product : {Operator::kMultiply, Operator::kDivide, Operator::kFloorDivide, Operator::kModulo})
-      if (stream_.at_symbol(symbol(product))) op = product;
-    if (!op) return left;
-    const int line = stream_.next().line;
-    ExpressionPtr right = parse_power();
-    const int height = std::max(height_of(left), height_of(right));
-    left = make(line, Binary{*op, std::move(left), std::move(right)}, height);
-  }
+  return parse_from_left<Binary>(
+      [&] { return parse_power(); },
+      [&] {
+        return take_operator({Operator::kMultiply, Operator::kDivide, Operator::kFloorDivide, Operator::kModulo});
+      });
 }
 
 ExpressionPtr ExpressionParser::parse_power() {
-  ExpressionPtr left = parse_unary(true);
-  while (stream_.at_symbol("**")) {
-    const int line = stream_.next().line;
-    ExpressionPtr right = parse_unary(true);
-    const int height = std::max(height_of(left), height_of(right));
-    left = make(line, Binary{Operator::kPower, std::move(left), std::move(right)}, height);
-  }
-  return left;
+  return parse_from_left<Binary>([&] { return parse_unary(true); }, [&] { return take_operator({Operator::kPower}); });
 }
 
 ExpressionPtr ExpressionParser::parse_unary(bool with_filters) {

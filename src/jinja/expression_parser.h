@@ -51,6 +51,9 @@ class ExpressionParser {
   ast::ExpressionPtr parse_product();
   ast::ExpressionPtr parse_power();
   ast::ExpressionPtr parse_unary(bool with_filters);
+  template <typename Node, typename Operand, typename Take>
+  ast::ExpressionPtr parse_from_left(Operand operand, Take take);
+  std::optional<Operator> take_operator(std::initializer_list<Operator> operators);
 
   // What an operand begins with: primary_expressions.cpp.
   ast::ExpressionPtr parse_primary();

@@ -39,9 +39,7 @@ void KnownValues::evaluate(const Node& node) {
     types.push_back(in.type());
   }
   for (const Value& out : node.outputs()) {
-    Sizes sizes;
-    for (const Dim& d : out.shape().dims()) sizes.push_back(d.value());
-    results.push_back(std::make_shared<HostTensor>(out.dtype(), sizes));
+    results.push_back(std::make_shared<HostTensor>(out.dtype(), out.shape().sizes()));
     outputs.push_back(*results.back());
   }
   node.op().reference({node.op(), node.attributes(), types}, inputs, outputs);

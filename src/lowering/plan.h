@@ -45,7 +45,6 @@ class Plan {
   // A result of the last run, in device memory, valid until the next.
   Tensor output(const std::string& name) const;
 
-  size_t arena_bytes() const { return arena_.size(); }
   // What one run reads of values known at load, in the form in which kernels read them. Tables of which a run looks up rows do not count.
   int64_t constant_bytes() const { return constant_bytes_; }
   // What runs, in order: "fused_linear/..." and the names of its results.
@@ -68,10 +67,20 @@ class Plan {
     int last_step = -1;          // of a root: the last step that reads it or a view of it
   };
 
-  void build(const KernelRegistry& kernels, ParameterSource& parameters, const LoweringOptions& options);
+  // Building: plan_build.cpp.
+  struct Lowering;
+  void build(Lowering& lowering);
+  bool lower_to_view(const Node& node, Lowering& lowering);
+  bool lower_to_kernel(const Node& node, Lowering& lowering);
+  void keep(Value value, const Constant& constant);
+  Place& place_of(Value value, Lowering& lowering);
+
+  // Running: plan.cpp.
   void take(Value leaf, const char* what, const std::map<std::string, Tensor>& given);
   bool solve_symbols(const std::map<std::string, Tensor>& inputs);
   void lay_out();
+  void update_views();
+  void update_launches();
   Sizes sizes_of(Value value) const;
 
   Graph program_;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/test_support.h"
 #include "device/cpu/cpu_device.h"
 #include "device/null/null_device.h"
 #include "lowering/arena_layout.h"
@@ -52,19 +53,12 @@ TEST(Plan, InputsThatDoNotFitAreErrorsThatNameThem) {
   Plan plan(parse("input %x : f32[n, 3]\n input %y : f32[n, 3]\n %s = add(%x, %y)\n return %s"), device, *builtin_kernels(), none, {});
   const auto stream = device->make_stream();
   const HostTensor x(DType::kF32, {4, 3}), narrow(DType::kF32, {4, 2}), longer(DType::kF32, {5, 3}), half(DType::kF16, {4, 3});
-  const auto error = [&](const std::map<std::string, Tensor>& inputs) -> std::string {
-    try {
-      plan.run(*stream, inputs);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  };
+  const auto error = [&](const std::map<std::string, Tensor>& inputs) { return test::error_of([&] { plan.run(*stream, inputs); }); };
   EXPECT_NE(error({{"x", x}}).find("'y'"), std::string::npos);
   EXPECT_NE(error({{"x", x}, {"y", narrow}}).find("'y'"), std::string::npos);
   EXPECT_NE(error({{"x", x}, {"y", longer}}).find("'y': a size is 5"), std::string::npos);
   EXPECT_NE(error({{"x", x}, {"y", half}}).find("f16"), std::string::npos);
-  EXPECT_EQ(error({{"x", x}, {"y", x}}), "") << "and the plan still works";
+  EXPECT_NO_THROW(plan.run(*stream, {{"x", x}, {"y", x}})) << "and the plan still works";
   Plan far(parse("input %z : f32[n-9223372036854775807-1]\n %s = relu(%z)\n return %s"), device, *builtin_kernels(), none, {});
   EXPECT_THROW(far.run(*stream, {{"z", HostTensor(DType::kF32, {4})}}), Error) << "no n is that large";
 }

@@ -6,11 +6,7 @@ namespace headrace {
 
 WeightParameters::WeightParameters(const Graph& program, std::shared_ptr<const WeightSource> weights) : weights_(std::move(weights)) {
   std::vector<DeclaredWeight> declared;
-  for (const Value& p : program.leaves(Leaf::kParameter)) {
-    DeclaredWeight weight{p.name(), {}};
-    for (const Dim& d : p.shape().dims()) weight.sizes.push_back(d.value());
-    declared.push_back(std::move(weight));
-  }
+  for (const Value& p : program.leaves(Leaf::kParameter)) declared.push_back({p.name(), p.shape().sizes()});
   if (declared.empty()) return;
   if (!weights_) invalid("the program has {} parameters, and no weights were given", declared.size());
   check_weights(declared, *weights_);

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "core/test_support.h"
 #include "headrace/engine.h"
 #include "headrace/functional.h"
 #include "headrace/nn.h"
@@ -76,14 +77,9 @@ TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {
   auto weights = mlp_weights();
   weights.erase("fc1.bias");
   weights["fc2.weight"] = HostTensor(DType::kF32, {3, 9});
-  try {
-    Session session(mlp(), memory_weights(weights));
-    FAIL();
-  } catch (const Error& e) {
-    const std::string message = e.what();
-    EXPECT_NE(message.find("fc1.bias"), std::string::npos) << message;
-    EXPECT_NE(message.find("fc2.weight"), std::string::npos) << message;
-  }
+  const std::string message = test::error_of([&] { Session(mlp(), memory_weights(weights)); });
+  EXPECT_NE(message.find("fc1.bias"), std::string::npos) << message;
+  EXPECT_NE(message.find("fc2.weight"), std::string::npos) << message;
   EXPECT_THROW(Session(mlp(), nullptr), Error);
 }
 

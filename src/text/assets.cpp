@@ -1,28 +1,12 @@
 #include "text/assets.h"
 
-#include <filesystem>
-
 #include "core/error.h"
-#include "core/mapped_file.h"
 #include "text/tokenizer_config.h"
 #include "text/tokenizer_files.h"
 #include "text/tokenizer_json.h"
 
 namespace headrace {
 namespace {
-
-constexpr const char* kFileNames[] = {"tokenizer.json",
-                                      "tokenizer_config.json",
-                                      "special_tokens_map.json",
-                                      "tokenizer.model",
-                                      "spiece.model",
-                                      "sentencepiece.bpe.model",
-                                      "vocab.txt",
-                                      "vocab.json",
-                                      "merges.txt",
-                                      "chat_template.jinja",
-                                      "chat_template.json",
-                                      "added_tokens.json"};
 
 TokenizerParts read_parts(const TextAssets& assets, const TokenizerConfig& config) {
   const auto file = [&](const char* name) -> const std::string* {
@@ -50,22 +34,6 @@ TokenizerParts read_parts(const TextAssets& assets, const TokenizerConfig& confi
 }
 
 }  // namespace
-
-TextAssets load_text_assets(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) fail(ErrorCode::kNotFound, "{}: no such folder", printable(folder));
-  TextAssets assets;
-  const fs::path path = fs::path(folder).lexically_normal();
-  assets.name = (path.has_filename() ? path : path.parent_path()).filename().string();
-  const auto read = [&](const fs::path& file) {
-    if (fs::is_regular_file(file, error)) assets.files[file.filename().string()] = std::string(MappedFile::open(file.string())->text());
-  };
-  for (const char* name : kFileNames) read(path / name);
-  for (const auto& entry : fs::directory_iterator(path, error))
-    if (entry.path().extension() == ".tiktoken") read(entry.path());
-  return assets;
-}
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const TextAssets& assets) {
   const TokenizerConfig config = TokenizerConfig::read(assets);

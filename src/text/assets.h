@@ -1,4 +1,4 @@
-// The files that make a tokenizer, as bytes: read from a checkpoint's folder, or carried inside an engine.
+// The files that make a tokenizer, as bytes, whoever read them.
 #pragma once
 
 #include <map>
@@ -13,9 +13,6 @@ struct TextAssets {
   std::string name;  // the folder's: where files hold ranks only, it says which pre-tokenizer they want ("llama3", "cl100k_base")
   std::map<std::string, std::string> files;  // file name -> bytes
 };
-
-// The files of a folder that load_tokenizer understands; those that are absent are left out.
-TextAssets load_text_assets(const std::string& folder);
 
 // From tokenizer.json, else a SentencePiece model or ranks (tokenizer.model, *.tiktoken), else vocab.json with merges.txt, else vocab.txt;
 // tokenizer_config.json, special_tokens_map.json, added_tokens.json and chat_template.jinja complete it.

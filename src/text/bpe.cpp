@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <bit>
 
 #include "text/merge.h"
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/unknown_text.h"
 #include "text/word_cutter.h"
 
 namespace headrace {
@@ -45,12 +45,10 @@ class MergeTable {
 class Bpe final : public Model {
  public:
   Bpe(std::shared_ptr<const Vocabulary> vocabulary, std::span<const Merge> merges, BpeOptions options)
-      : vocabulary_(std::move(vocabulary)), merges_(merges), options_(std::move(options)), small_(kNumSmall, -1) {
-    if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
+      : vocabulary_(std::move(vocabulary)), merges_(merges), options_(std::move(options)), unknown_(*vocabulary_, options_.unknown),
+        small_(kNumSmall, -1) {
     plain_ = options_.continuing_prefix.empty() && options_.end_of_word_suffix.empty();
-    const bool drops_nothing = options_.unknown.unknown || (options_.unknown.byte_fallback &&
-                                                            std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end());
-    if (plain_ && !options_.ignore_merges && drops_nothing) words_ = WordCutter(*vocabulary_);
+    if (plain_ && !options_.ignore_merges && unknown_.drops_nothing()) words_ = WordCutter(*vocabulary_);
     for (uint32_t c = 0; c < kNumSmall; ++c) {
       std::string text;
       if (c < 0x80) {
@@ -66,13 +64,9 @@ class Bpe final : public Model {
     PieceCache cache(pieces);
     Merger merger;
     std::vector<Symbol> symbols;
-    const auto encode_word = [&](std::string_view word) {
-      if (cache.recall(word, ids)) return;
-      const size_t begin = ids.size();
-      encode_piece(word, merger, symbols, ids);
-      cache.remember(word, begin, ids);
-    };
-    for (const Piece& piece : pieces) words_.for_each_word(piece.text, encode_word);
+    for (const Piece& piece : pieces)
+      words_.for_each_word(piece.text,
+                           [&](std::string_view word) { cache.append(word, ids, [&] { encode_piece(word, merger, symbols, ids); }); });
   }
 
  private:
@@ -120,10 +114,8 @@ class Bpe final : public Model {
   bool append_bytes(std::string_view piece, size_t begin, size_t end, std::vector<Symbol>& symbols) const {
     if (!options_.unknown.byte_fallback) return false;
     const std::string text = plain_ ? std::string(piece.substr(begin, end - begin)) : in_vocabulary(piece, begin, end);
-    const auto token = [&](char c) { return byte_tokens_[static_cast<unsigned char>(c)]; };
-    for (const char c : text)
-      if (token(c) < 0) return false;
-    for (const char c : text) symbols.push_back({token(c), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+    if (!unknown_.spells(text)) return false;
+    for (const char c : text) symbols.push_back({unknown_.byte_token(c), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
     return true;
   }
 
@@ -139,34 +131,13 @@ class Bpe final : public Model {
   std::shared_ptr<const Vocabulary> vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
+  UnknownText unknown_;
   WordCutter words_;
-  std::vector<int32_t> small_;        // ids of the characters below U+0400
-  std::vector<int32_t> byte_tokens_;  // by byte
+  std::vector<int32_t> small_;  // ids of the characters below U+0400
   bool plain_ = true;
 };
 
 }  // namespace
-
-std::optional<uint8_t> parse_byte_token(std::string_view text) {
-  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return std::nullopt;
-  int value = 0;
-  for (const char c : text.substr(3, 2)) {
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) return std::nullopt;
-    value = value * 16 + digit;
-  }
-  return static_cast<uint8_t>(value);
-}
-
-std::vector<int32_t> find_byte_tokens(const Vocabulary& vocabulary) {
-  std::vector<int32_t> tokens(256, -1);
-  for (int byte = 0; byte < 256; ++byte) {
-    constexpr std::string_view kHex = "0123456789ABCDEF";
-    const std::string text = {'<', '0', 'x', kHex[static_cast<size_t>(byte >> 4)], kHex[static_cast<size_t>(byte & 15)], '>'};
-    if (const auto id = vocabulary.find(text)) tokens[static_cast<size_t>(byte)] = *id;
-  }
-  return tokens;
-}
 
 std::unique_ptr<Model> bpe_model(std::shared_ptr<const Vocabulary> vocabulary, std::span<const Merge> merges, BpeOptions options) {
   return std::make_unique<Bpe>(std::move(vocabulary), merges, std::move(options));

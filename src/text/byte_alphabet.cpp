@@ -28,14 +28,12 @@ constexpr Tables make_tables() {
 
 constexpr Tables kTables = make_tables();
 
-}  // namespace
-
-uint32_t byte_to_character(uint8_t byte) { return kTables.character[byte]; }
-
 std::optional<uint8_t> character_to_byte(uint32_t c) {
   if (c >= kNumCharacters || kTables.byte[c] < 0) return std::nullopt;
   return static_cast<uint8_t>(kTables.byte[c]);
 }
+
+}  // namespace
 
 void append_byte_alphabet(std::string& out, std::string_view bytes) {
   for (const char b : bytes) {

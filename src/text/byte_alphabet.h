@@ -2,15 +2,12 @@
 // the other 68 bytes are U+0100 onwards in order.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace headrace {
 
-uint32_t byte_to_character(uint8_t byte);
-std::optional<uint8_t> character_to_byte(uint32_t character);
 void append_byte_alphabet(std::string& out, std::string_view bytes);
 // The bytes that `text` spells, or nothing when a character is not of the alphabet.
 std::optional<std::string> spelled_bytes(std::string_view text);

@@ -28,8 +28,6 @@ struct UnknownOptions {
   bool byte_fallback = false;      // tokens <0x00> to <0xFF> instead, when all of them that are needed exist
 };
 
-// Ids of the byte tokens, -1 where there is none.
-std::vector<int32_t> find_byte_tokens(const Vocabulary& vocabulary);
 // The byte that a token like <0x0A> stands for.
 std::optional<uint8_t> parse_byte_token(std::string_view text);
 

@@ -256,14 +256,7 @@ TEST(Vocabulary, HoldsGapsButNoAbsurdIds) {
 }
 
 TEST(TokenizerJson, RefusesBadFilesWithAReason) {
-  const auto reason = [](std::string_view text) -> std::string {
-    try {
-      parse_tokenizer_json(text);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
-  };
+  const auto reason = [](std::string_view text) { return test::error_of([&] { parse_tokenizer_json(text); }); };
   EXPECT_THAT(reason(""), HasSubstr("not valid JSON"));
   EXPECT_THAT(reason("[]"), HasSubstr("wanted a JSON object"));
   EXPECT_THAT(reason("{}"), HasSubstr("'model' is missing"));
@@ -285,46 +278,38 @@ TEST(TokenizerJson, WhatWouldGrowWithoutBoundIsRefused) {
     json[part] = value;
     return load_tokenizer({.name = "t", .files = {{"tokenizer.json", json.dump()}}});
   };
-  const auto reason = [](auto&& body) -> std::string {
-    try {
-      body();
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
-  };
   const Json thousandfold = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
   Json by_pattern = thousandfold;
   by_pattern["pattern"] = {{"Regex", "a"}};
   for (const Json& replace : {thousandfold, by_pattern}) {
     const auto tokenizer = with("normalizer", {{"type", "Sequence"}, {"normalizers", {replace, replace, replace}}});
-    EXPECT_THAT(reason([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
+    EXPECT_THAT(test::error_of([&] { tokenizer->encode("aaaa"); }), HasSubstr("256 MiB"));
     for (const Json& fuse : {Json{{"type", "Fuse"}}, replace}) {
       const auto decoding = with("decoder", {{"type", "Sequence"}, {"decoders", {fuse, replace, replace, replace}}});
-      EXPECT_THAT(reason([&] { decoding->decode(std::vector<int32_t>{0}); }), HasSubstr("decoder makes more than 256 MiB")) << fuse;
+      EXPECT_THAT(test::error_of([&] { decoding->decode(std::vector<int32_t>{0}); }), HasSubstr("decoder makes more than 256 MiB")) << fuse;
     }
   }
   // Each of them doubles what is not ASCII, or has a space.
   const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
   const Json marks = {{"type", "Metaspace"}, {"replacement", "  "}, {"prepend_scheme", "never"}, {"split", false}};
-  EXPECT_THAT(reason([&] {
+  EXPECT_THAT(test::error_of([&] {
                 with("normalizer", {{"type", "Sequence"}, {"normalizers", Json(40, bytes)}})->encode("\u00e9");
               }),
               HasSubstr("normalizer makes more than 256 MiB"));
   for (const Json& doubling : {bytes, marks})
-    EXPECT_THAT(reason([&] {
+    EXPECT_THAT(test::error_of([&] {
                   with("pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", Json(40, doubling)}})->encode("\u00e9 a");
                 }),
                 HasSubstr("pre-tokenizer makes more than 256 MiB"))
         << doubling;
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const Json model = {{"type", "BPE"}, {"vocab", {{"a", 0}}}, {"merges", Json::array()}, {key, std::string(257, 'x')}};
-    EXPECT_THAT(reason([&] { with("model", model); }), HasSubstr("257 bytes, at most 256"));
+    EXPECT_THAT(test::error_of([&] { with("model", model); }), HasSubstr("257 bytes, at most 256"));
   }
   const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
   const Json post = {
       {"type", "TemplateProcessing"}, {"single", Json(100, text)}, {"pair", Json::array()}, {"special_tokens", Json::object()}};
-  EXPECT_THAT(reason([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
+  EXPECT_THAT(test::error_of([&] { with("post_processor", post); }), HasSubstr("repeated more than 16"));
 }
 
 TEST(TokenizerJson, ATemplateHasATextAndNoPartsWithoutTokens) {
@@ -359,6 +344,17 @@ TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
   EXPECT_THAT(ids(R"(, "unk_token": "<unk>")"), ElementsAre(1, 3, 0));
 }
 
+// Expected: what the tokenizers library gives.
+TEST(TokenizerJson, ATextWhoseBeginningWasStrippedHasNoFirstPiece) {
+  const Tokenizer tokenizer(parse_tokenizer_json(
+      R"({"model": {"type": "BPE", "vocab": {"▁": 0, "a": 1, "▁a": 2}, "merges": ["▁ a"]}, "decoder": {"type": "Fuse"},
+          "normalizer": {"type": "Strip"}, "pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}})"));
+  EXPECT_THAT(tokenizer.encode("a"), ElementsAre(2));
+  EXPECT_THAT(tokenizer.encode("a a "), ElementsAre(2, 2));
+  EXPECT_THAT(tokenizer.encode(" a a"), ElementsAre(1, 2));
+  EXPECT_THAT(tokenizer.encode("\n a"), ElementsAre(1));
+}
+
 TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {
   std::string vocab;
   for (int byte = 0; byte < 256; ++byte) vocab += fmt::format("\"<0x{:02X}>\": {}, ", byte, byte);
@@ -385,7 +381,7 @@ TEST(SentencePieceFile, UserDefinedPiecesOfAUnigramModelOutdoTheirParts) {
 }
 
 TEST(SentencePieceFile, RefusesDamagedFiles) {
-  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  TextAssets assets = read_test_assets("sentencepiece_bpe");
   std::string& bytes = assets.files["tokenizer.model"];
   const std::string whole = bytes;
   for (size_t size : {size_t{1}, size_t{3}, whole.size() / 2 + 1, whole.size() - 1}) {

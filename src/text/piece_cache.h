@@ -18,7 +18,17 @@ class PieceCache {
     for (const Piece& piece : pieces) bytes += piece.text.size();
     if (bytes >= 512) slots_.resize(bytes < 32 * 1024 ? 1024 : 16384);
   }
-  // Appends the ids of `piece` and returns true, if they are known. Looks into `ids`, where remember() said they are.
+  // Appends the ids of `piece`: as they were before, or by encode(), which appends them. The piece's text must outlive the cache, and
+  // `ids` must be the same at each call.
+  template <typename Encode>
+  void append(std::string_view piece, std::vector<int32_t>& ids, Encode&& encode) {
+    if (recall(piece, ids)) return;
+    const size_t begin = ids.size();
+    encode();
+    remember(piece, begin, ids);
+  }
+
+ private:
   bool recall(std::string_view piece, std::vector<int32_t>& ids) {
     if (slots_.empty() || piece.size() > kLongest) return false;
     const uint64_t hash = hash_bytes(piece);
@@ -28,12 +38,11 @@ class PieceCache {
     for (size_t i = 0; i < last_->count; ++i) ids.push_back(ids[begin + i]);
     return true;
   }
-  // The ids from `begin` to the end are those of the piece that was last asked for. The piece's text must outlive the cache.
+  // The ids from `begin` to the end are those of the piece that recall() was last asked for.
   void remember(std::string_view piece, size_t begin, const std::vector<int32_t>& ids) {
     if (!slots_.empty() && piece.size() <= kLongest) *last_ = {piece, begin, ids.size() - begin};
   }
 
- private:
   static constexpr size_t kLongest = 64;
   struct Slot {
     std::string_view text;

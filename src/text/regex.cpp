@@ -83,13 +83,4 @@ void Regex::find_all(std::string_view text, std::vector<Match>& matches) const {
   }
 }
 
-std::string quote_regex(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x80 && !(c >= '0' && c <= '9') && !((c | 32) >= 'a' && (c | 32) <= 'z') && c > ' ') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 }  // namespace headrace

@@ -27,8 +27,6 @@ class Regex {
   std::shared_ptr<const Code> code_;
 };
 
-// The pattern that matches exactly `text`.
-std::string quote_regex(std::string_view text);
 // From Oniguruma's syntax to PCRE2's: \s \w \d \h, nested and intersected classes, (?m). Throws like the constructor.
 std::string translate_regex(std::string_view pattern, std::string_view where);
 

@@ -5,6 +5,7 @@
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/unknown_text.h"
 #include "text/word_cutter.h"
 
 namespace headrace {
@@ -21,12 +22,11 @@ uint32_t key_of_score(float score) {
 class SpanBpe final : public Model {
  public:
   SpanBpe(std::shared_ptr<const Vocabulary> vocabulary, std::vector<float> scores, SpanBpeOptions options)
-      : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
+      : vocabulary_(std::move(vocabulary)), options_(std::move(options)), unknown_(*vocabulary_, options_.unknown) {
     if (!options_.ignore_merges) words_ = WordCutter(*vocabulary_);
     keys_.reserve(scores.size());
     for (const float score : scores) keys_.push_back(key_of_score(score));
     keys_.resize(static_cast<size_t>(vocabulary_->size()), key_of_score(0));
-    if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
     for (const std::string& text : options_.frozen)
       if (const auto id = vocabulary_->find(text)) frozen_.insert(text, *id);
   }
@@ -35,13 +35,9 @@ class SpanBpe final : public Model {
     PieceCache cache(pieces);
     Merger merger;
     std::vector<Symbol> symbols;
-    const auto encode_word = [&](std::string_view word) {
-      if (cache.recall(word, ids)) return;
-      const size_t begin = ids.size();
-      encode_piece(word, merger, symbols, ids);
-      cache.remember(word, begin, ids);
-    };
-    for (const Piece& piece : pieces) words_.for_each_word(piece.text, encode_word);
+    for (const Piece& piece : pieces)
+      words_.for_each_word(piece.text,
+                           [&](std::string_view word) { cache.append(word, ids, [&] { encode_piece(word, merger, symbols, ids); }); });
   }
 
  private:
@@ -70,30 +66,15 @@ class SpanBpe final : public Model {
       return MergeResult{keys_[static_cast<size_t>(*id)], *id};
     });
     bool after_unknown = false;
-    for (const Symbol& symbol : symbols) {
-      if (symbol.id >= 0) {
-        ids.push_back(symbol.id);
-        after_unknown = false;
-      } else if (!append_bytes(piece.substr(symbol.begin, symbol.end - symbol.begin), ids)) {
-        if (options_.unknown.unknown && !(after_unknown && options_.unknown.fuse)) ids.push_back(*options_.unknown.unknown);
-        after_unknown = true;
-      }
-    }
-  }
-
-  bool append_bytes(std::string_view text, std::vector<int32_t>& ids) const {
-    if (!options_.unknown.byte_fallback) return false;
-    for (const char c : text)
-      if (byte_tokens_[static_cast<unsigned char>(c)] < 0) return false;
-    for (const char c : text) ids.push_back(byte_tokens_[static_cast<unsigned char>(c)]);
-    return true;
+    for (const Symbol& symbol : symbols)
+      unknown_.append(symbol.id, piece.substr(symbol.begin, symbol.end - symbol.begin), after_unknown, ids);
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   SpanBpeOptions options_;
+  UnknownText unknown_;
   WordCutter words_;
-  std::vector<uint32_t> keys_;        // by id
-  std::vector<int32_t> byte_tokens_;  // by byte
+  std::vector<uint32_t> keys_;  // by id
   ByteTrie frozen_;
 };
 

@@ -1,6 +1,7 @@
 // Cases of testdata/NAME/cases.jsonl, and the tokenizers beside them. For tests.
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/mapped_file.h"
+#include "core/test_support.h"
 #include "text/assets.h"
 
 namespace headrace {
@@ -33,8 +36,13 @@ inline std::vector<TestCase> read_test_cases(const std::string& path) {
 
 inline std::string test_folder(const std::string& name) { return std::string(HEADRACE_SOURCE_DIR) + "/src/text/testdata/" + name; }
 
-inline std::shared_ptr<const Tokenizer> load_test_tokenizer(const std::string& name) {
-  return load_tokenizer(load_text_assets(test_folder(name)));
+inline TextAssets read_test_assets(const std::string& name) {
+  TextAssets assets{.name = name, .files = {}};
+  for (const auto& entry : std::filesystem::directory_iterator(test_folder(name)))
+    assets.files[entry.path().filename().string()] = std::string(MappedFile::open(entry.path().string())->text());
+  return assets;
 }
+
+inline std::shared_ptr<const Tokenizer> load_test_tokenizer(const std::string& name) { return load_tokenizer(read_test_assets(name)); }
 
 }  // namespace headrace

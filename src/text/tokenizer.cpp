@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/utf8.h"
 #include "text/tokenizer_parts.h"
+#include "text/unicode.h"
 
 namespace headrace {
 namespace {
@@ -22,6 +23,13 @@ void check_text(std::string_view text) {
     if (!c.valid) invalid("tokenizer: the text is not valid UTF-8: byte {:#04x} at offset {}", static_cast<unsigned char>(text[i]), i);
     i += static_cast<size_t>(c.length);
   }
+}
+
+// Whether normalizing drops the first character, so that what is left no longer begins where the input does.
+bool drops_beginning(const std::vector<Normalizer>& normalizers, std::string_view text) {
+  if (normalizers.empty() || text.empty()) return false;
+  const std::string first(text.substr(0, utf8_length(text[0])));
+  return apply(normalizers, first + "a", true) == apply(normalizers, "a", true);
 }
 
 }  // namespace
@@ -103,6 +111,7 @@ void Tokenizer::encode_text(std::string_view text, bool parse_special, std::vect
 
 void Tokenizer::encode_fragment(std::string_view text, bool at_start, bool parse_special, std::vector<int32_t>& ids) const {
   const std::string normalized = apply(parts_->normalizers, text, at_start);
+  const bool begins_at_start = at_start && !drops_beginning(parts_->normalizers, text);
   std::vector<Fragment> fragments;
   finders_->normalized[parse_special ? 1 : 0].cut(normalized, fragments);
   for (const Fragment& fragment : fragments) {
@@ -111,7 +120,7 @@ void Tokenizer::encode_fragment(std::string_view text, bool at_start, bool parse
       continue;
     }
     PieceList list;
-    list.pieces.push_back({fragment.text, at_start && fragment.text.data() == normalized.data()});
+    list.pieces.push_back({fragment.text, begins_at_start && fragment.text.data() == normalized.data()});
     for (const PreTokenizer& cut : parts_->pre_tokenizers) cut(list);
     parts_->model->encode(list.pieces, ids);
   }

@@ -10,22 +10,13 @@
 namespace headrace {
 namespace {
 
+using test::error_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Ids = std::vector<int32_t>;
 
 constexpr const char* kVocabularies[] = {"byte_level",  "byte_fallback", "metaspace_first",   "wordpiece",
                                          "word_suffix", "odd",           "sentencepiece_bpe", "sentencepiece_unigram"};
-
-template <typename F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Tokenizer, GivesTheIdsThatTheLibrariesGive) {
   for (const char* name : kVocabularies) {
@@ -119,10 +110,10 @@ TEST(Tokenizer, AGgufVocabularyGivesWhatItsOriginGives) {
   EXPECT_THAT(tokenizer->stop_ids(), ElementsAre(tokenizer->vocab_size() - 1));
 
   vocabulary.pre = "nobody-knows-this";
-  EXPECT_THAT(message_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("nobody-knows-this"));
+  EXPECT_THAT(error_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("nobody-knows-this"));
   vocabulary.pre = "llama-bpe";
   vocabulary.eos = 1 << 30;
-  EXPECT_THAT(message_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("eos_token_id"));
+  EXPECT_THAT(error_of([&] { gguf_tokenizer(vocabulary); }), HasSubstr("eos_token_id"));
 }
 
 TEST(Tokenizer, ControlTokensNeverComeFromUsersText) {
@@ -162,7 +153,7 @@ TEST(Tokenizer, TokenBytesKeepSpacesAndPartsOfCharacters) {
 
 TEST(Tokenizer, RejectsTextThatIsNoUtf8) {
   const auto tokenizer = load_test_tokenizer("byte_level");
-  EXPECT_THAT(message_of([&] { tokenizer->encode("ab\xff"); }), HasSubstr("offset 2"));
+  EXPECT_THAT(error_of([&] { tokenizer->encode("ab\xff"); }), HasSubstr("offset 2"));
 }
 
 TEST(Tokenizer, SkipsIdsWithoutAToken) {
@@ -173,7 +164,7 @@ TEST(Tokenizer, SkipsIdsWithoutAToken) {
 }
 
 TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
-  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  TextAssets assets = read_test_assets("byte_level");
   assets.files["tokenizer_config.json"] = R"({"bos_token": {"content": "<|endoftext|>"}, "eos_token": "<|user|>",
       "chat_template": [{"name": "tools", "template": "T"}, {"name": "default", "template": "D"}]})";
   const auto tokenizer = load_tokenizer(assets);
@@ -188,7 +179,7 @@ TEST(Tokenizer, ReadsConfigurationsSpecialTokensAndTemplates) {
 }
 
 TEST(Tokenizer, WhatSurroundsATextIsSaidByTokenizerJsonAndElseByTheConfiguration) {
-  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  TextAssets assets = read_test_assets("byte_level");
   assets.files["tokenizer_config.json"] =
       R"({"bos_token": "<|endoftext|>", "eos_token": "<|user|>", "add_bos_token": true, "add_eos_token": true})";
   const auto whole = load_tokenizer(assets);
@@ -204,7 +195,7 @@ TEST(Tokenizer, WhatSurroundsATextIsSaidByTokenizerJsonAndElseByTheConfiguration
 }
 
 TEST(Tokenizer, TakesTokensOfAnAddedTokensFileWhereNothingStrongerNamesThem) {
-  TextAssets assets = load_text_assets(test_folder("byte_level"));
+  TextAssets assets = read_test_assets("byte_level");
   const int32_t size = load_tokenizer(assets)->vocab_size();
   assets.files["added_tokens.json"] =
       fmt::format(R"({{"<|turn|>": {}, "<|fun|>": {}, "<|user|>": {}}})", size, size + 1, *load_tokenizer(assets)->find_token("<|user|>"));
@@ -224,13 +215,13 @@ TEST(Tokenizer, TakesTokensOfAnAddedTokensFileWhereNothingStrongerNamesThem) {
 
   assets.files.erase("tokenizer_config.json");
   assets.files["added_tokens.json"] = R"({"<|turn|>": -1})";
-  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("'<|turn|>' has the id -1"));
+  EXPECT_THAT(error_of([&] { load_tokenizer(assets); }), HasSubstr("'<|turn|>' has the id -1"));
   assets.files["added_tokens.json"] = R"(["<|turn|>"])";
-  EXPECT_THAT(message_of([&] { load_tokenizer(assets); }), HasSubstr("added_tokens.json: wanted an object"));
+  EXPECT_THAT(error_of([&] { load_tokenizer(assets); }), HasSubstr("added_tokens.json: wanted an object"));
 }
 
 TEST(Tokenizer, AnAddedTokenIsNothingThatTheModelMergesInto) {
-  TextAssets assets = load_text_assets(test_folder("sentencepiece_bpe"));
+  TextAssets assets = read_test_assets("sentencepiece_bpe");
   const auto without = load_tokenizer(assets);
   assets.files["added_tokens.json"] = fmt::format(R"({{"zq": {}}})", without->vocab_size());
   assets.files["special_tokens_map.json"] = R"({"additional_special_tokens": ["zq"]})";
@@ -240,7 +231,7 @@ TEST(Tokenizer, AnAddedTokenIsNothingThatTheModelMergesInto) {
 
 TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePairEncoding) {
   const auto decoded = [](const std::string& name, const std::string& text, bool cleaned) {
-    TextAssets assets = load_text_assets(test_folder(name));
+    TextAssets assets = read_test_assets(name);
     assets.files["tokenizer_config.json"] = fmt::format(R"({{"clean_up_tokenization_spaces": {}}})", cleaned);
     const auto tokenizer = load_tokenizer(assets);
     Detokenizer stream(tokenizer);
@@ -257,9 +248,8 @@ TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePair
 }
 
 TEST(Tokenizer, NamesWhatIsMissing) {
-  EXPECT_THAT(message_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
-  EXPECT_THAT(message_of([] { load_text_assets("/nowhere"); }), HasSubstr("/nowhere"));
-  EXPECT_THAT(message_of([] { load_tokenizer({.name = "mine", .files = {{"x.tiktoken", "YQ== 0\n"}}}); }), HasSubstr("mine"));
+  EXPECT_THAT(error_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
+  EXPECT_THAT(error_of([] { load_tokenizer({.name = "mine", .files = {{"x.tiktoken", "YQ== 0\n"}}}); }), HasSubstr("mine"));
 }
 
 TEST(Tokenizer, TakesLinearTime) {

@@ -30,11 +30,6 @@ bool is_punctuation(uint32_t c) {
   return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
 }
 
-bool is_symbol(uint32_t c) {
-  const auto kind = category(c);
-  return kind >= UTF8PROC_CATEGORY_SM && kind <= UTF8PROC_CATEGORY_SO;
-}
-
 bool is_numeric(uint32_t c) {
   if (c < 0x80) return c >= '0' && c <= '9';
   const auto kind = category(c);

@@ -10,7 +10,6 @@ namespace headrace {
 bool is_whitespace(uint32_t c);                       // White_Space
 bool is_other(uint32_t c);                            // Cc, Cf, Co, Cs
 bool is_punctuation(uint32_t c);                      // P*, and every ASCII sign that is neither letter nor digit: $ + < = > ^ ` | ~
-bool is_symbol(uint32_t c);                           // S*
 bool is_numeric(uint32_t c);                          // N*
 bool is_decimal(uint32_t c);                          // Nd
 bool is_word(uint32_t c);                             // letters and their like, M*, Nd, Pc, joiners: \w

@@ -4,6 +4,7 @@
 #include "text/model.h"
 #include "text/piece_cache.h"
 #include "text/unicode.h"
+#include "text/unknown_text.h"
 
 namespace headrace {
 namespace {
@@ -13,9 +14,9 @@ bool is_set(const std::vector<bool>& flags, int32_t id) { return static_cast<siz
 class Unigram final : public Model {
  public:
   Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores, UnigramOptions options)
-      : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), options_(std::move(options)) {
+      : vocabulary_(std::move(vocabulary)), scores_(std::move(scores)), options_(std::move(options)),
+        unknown_(*vocabulary_, options_.unknown) {
     scores_.resize(static_cast<size_t>(vocabulary_->size()), 0);
-    if (options_.unknown.byte_fallback) byte_tokens_ = find_byte_tokens(*vocabulary_);
     for (int32_t id = 0; id < vocabulary_->size(); ++id) {
       if (!vocabulary_->has(id) || is_set(options_.excluded, id)) continue;
       const std::string_view text = vocabulary_->text(id);
@@ -29,13 +30,11 @@ class Unigram final : public Model {
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
     PieceCache cache(pieces);
     std::vector<Best> best;
-    for (const Piece& piece : pieces) {
-      if (piece.text.empty() || cache.recall(piece.text, ids)) continue;
-      const size_t begin = ids.size();
-      find_best(piece.text, best);
-      append_path(piece.text, best, ids);
-      cache.remember(piece.text, begin, ids);
-    }
+    for (const Piece& piece : pieces)
+      cache.append(piece.text, ids, [&] {
+        find_best(piece.text, best);
+        append_path(piece.text, best, ids);
+      });
   }
 
  private:
@@ -81,30 +80,15 @@ class Unigram final : public Model {
     bool after_unknown = false;
     for (size_t i = spans.size(); i-- > 0;) {
       const auto [begin, end] = spans[i];
-      const int32_t id = best[end].id;
-      if (id != kUnknown) {
-        ids.push_back(id);
-        after_unknown = false;
-      } else if (!append_bytes(piece.substr(begin, end - begin), ids)) {
-        if (options_.unknown.unknown && !(after_unknown && options_.unknown.fuse)) ids.push_back(*options_.unknown.unknown);
-        after_unknown = true;
-      }
+      unknown_.append(best[end].id, piece.substr(begin, end - begin), after_unknown, ids);
     }
-  }
-
-  bool append_bytes(std::string_view text, std::vector<int32_t>& ids) const {
-    if (!options_.unknown.byte_fallback) return false;
-    for (const char c : text)
-      if (byte_tokens_[static_cast<unsigned char>(c)] < 0) return false;
-    for (const char c : text) ids.push_back(byte_tokens_[static_cast<unsigned char>(c)]);
-    return true;
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<double> scores_;
   UnigramOptions options_;
+  UnknownText unknown_;
   ByteTrie tokens_;
-  std::vector<int32_t> byte_tokens_;
 };
 
 }  // namespace

@@ -15,15 +15,13 @@ class WordPiece final : public Model {
   void encode(std::span<const Piece> pieces, std::vector<int32_t>& ids) const override {
     PieceCache cache(pieces);
     std::string scratch;
-    for (const Piece& piece : pieces) {
-      if (piece.text.empty() || cache.recall(piece.text, ids)) continue;
-      const size_t begin = ids.size();
-      if (!encode_word(piece.text, scratch, ids)) {
+    for (const Piece& piece : pieces)
+      cache.append(piece.text, ids, [&] {
+        const size_t begin = ids.size();
+        if (encode_word(piece.text, scratch, ids)) return;
         ids.resize(begin);
         ids.push_back(options_.unknown);
-      }
-      cache.remember(piece.text, begin, ids);
-    }
+      });
   }
 
  private:

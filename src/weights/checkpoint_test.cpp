@@ -260,9 +260,18 @@ TEST(Checkpoint, OfAFolderHasEverything) {
   EXPECT_EQ(checkpoint.config["dtype"], "float32");
   EXPECT_EQ(checkpoint.generation["eos_token_ids"], Json({5}));
   EXPECT_EQ(checkpoint.require_weights().names(), std::vector<std::string>{"transformer.ln_f.weight"});
-  ASSERT_EQ(checkpoint.text.size(), 2u);
-  EXPECT_EQ(checkpoint.text.at("tokenizer.json").bytes, "{}");
+  ASSERT_EQ(checkpoint.text.files.size(), 2u);
+  EXPECT_EQ(checkpoint.text.find("tokenizer.json"), "{}");
   EXPECT_EQ(open_checkpoint(folder / "config.json").weights, nullptr);
+}
+
+TEST(TextFiles, AreNamedForTheFolderThatHoldsThem) {
+  const test::TempFolder folder;
+  const std::string file = folder.write("tiny-llama3/vocab.tiktoken", "YQ== 0\n");
+  for (const std::string& path : {folder / "tiny-llama3", folder / "tiny-llama3/", file})
+    EXPECT_EQ(read_text_files(path).name, "tiny-llama3");
+  EXPECT_EQ(read_text_files(folder / "tiny-llama3").find("vocab.tiktoken"), "YQ== 0\n");
+  EXPECT_FALSE(read_text_files(folder / "tiny-llama3").find("tokenizer.json"));
 }
 
 TEST(Checkpoint, OfAGgufHasItsVocabulary) {
@@ -273,10 +282,10 @@ TEST(Checkpoint, OfAGgufHasItsVocabulary) {
     const Checkpoint checkpoint = open_checkpoint(either);
     EXPECT_EQ(checkpoint.format, Checkpoint::Format::kGguf);
     EXPECT_EQ(checkpoint.require_weights().read("model.norm.weight").as<float>()[7], 3.0f);
-    const std::string_view vocabulary = checkpoint.text.at(std::string(kGgufVocabulary)).bytes;
+    const std::string_view vocabulary = checkpoint.text.find(kGgufVocabulary).value();
     EXPECT_EQ(GgufFile::parse(std::as_bytes(std::span(vocabulary)), "x").strings("tokenizer.ggml.tokens"),
               std::vector<std::string_view>{"a"});
-    EXPECT_EQ(read_text_files(either).size(), 1u);
+    EXPECT_EQ(read_text_files(either).files.size(), 1u);
   }
   EXPECT_TRUE(open_checkpoint(folder.write("tokenless.gguf", llama().f32_tensor("output_norm.weight", {8}).file())).text.empty());
   folder.write("n.gguf", llama().file());
@@ -304,7 +313,7 @@ TEST(Checkpoint, WhatIsNoneIsRefused) {
 // Every golden checkpoint and every published configuration that is at hand.
 TEST(Checkpoint, SharedCheckpointsOpen) {
   const fs::path shared = test::shared_data();
-  if (!fs::exists(shared / "golden")) GTEST_SKIP() << "no golden checkpoints at " << shared;
+  if (shared.empty() || !fs::exists(shared / "golden")) GTEST_SKIP() << "no golden checkpoints at " << shared;
   int opened = 0;
   for (const fs::path& root :
        {shared / "golden", shared / "golden/quantized", shared / "golden/gguf", shared / "conformance/configs", shared / "models"}) {

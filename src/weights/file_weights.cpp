@@ -176,8 +176,6 @@ std::set<std::string> listed_shards(const fs::path& folder) {
 
 }  // namespace
 
-std::shared_ptr<WeightSource> safetensors_weights(const std::string& path) { return shards(path, {path}); }
-
 std::shared_ptr<WeightSource> folder_weights(const std::string& folder) {
   const fs::path whole = fs::path(folder) / "model.safetensors", index = fs::path(folder) / "model.safetensors.index.json";
   if (is_there(whole)) return shards(folder, {whole.string()});

@@ -6,9 +6,6 @@
 
 namespace headrace {
 
-// One .safetensors file.
-std::shared_ptr<WeightSource> safetensors_weights(const std::string& path);
-
 // What a Hugging Face folder holds: model.safetensors, or the shards that model.safetensors.index.json lists, or model-*-of-*.safetensors
 // without an index. Nothing when it holds none of them. Throws Error(kNotFound) for a missing shard, Error(kInvalidArgument) when a tensor
 // is in two shards or not in the shard that the index says, or when a shard's name points out of the folder.

@@ -1,4 +1,4 @@
-// Listing a folder, with errors in our own words.
+// Folders: what they hold and how they are called, with errors in our own words.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,14 @@ inline bool is_there(const std::filesystem::path& path) {
 inline bool is_folder(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
+}
+
+// The name of a folder, or of the folder that holds a file.
+inline std::string folder_name(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::path whole = std::filesystem::absolute(path, ignored).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return (is_folder(whole) ? whole : whole.parent_path()).filename().string();
 }
 
 }  // namespace headrace

@@ -193,11 +193,6 @@ void SafetensorsFile::release(const SafetensorsTensor& tensor) const {
   if (file_) file_->drop(tensor.data);
 }
 
-std::optional<DType> safetensors_dtype(std::string_view name) {
-  const ElementType* type = find_element_type(name);
-  return type ? type->dtype : std::nullopt;
-}
-
 std::optional<std::string_view> safetensors_name(DType dtype) {
   for (const ElementType& type : kElementTypes)
     if (type.dtype == dtype) return type.name;

@@ -43,8 +43,7 @@ class SafetensorsFile {
   std::shared_ptr<const MappedFile> file_;
 };
 
-// The dtype of that name in safetensors ("F32"), and back. Block types have none.
-std::optional<DType> safetensors_dtype(std::string_view name);
+// "F32". Block types have no name in safetensors.
 std::optional<std::string_view> safetensors_name(DType dtype);
 
 }  // namespace headrace

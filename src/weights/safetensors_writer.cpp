@@ -35,7 +35,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, const std::vector<
     const auto dtype = safetensors_name(item.dtype);
     if (!dtype)
       fail(ErrorCode::kUnsupported, "{}: tensor '{}' has block type {}, which safetensors cannot hold", path, item.name, name(item.dtype));
-    const auto bytes = checked_bytes(item.dtype, {item.sizes.begin(), size_t(item.sizes.rank())});
+    const auto bytes = checked_bytes(item.dtype, item.sizes);
     if (!bytes) invalid("{}: tensor '{}' has impossible sizes {}", path, item.name, item.sizes.to_string());
     if (!places_.emplace(item.name, Place{item, end}).second || item.name == "__metadata__")
       invalid("{}: the tensor name '{}' is taken", path, item.name);

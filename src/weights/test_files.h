@@ -1,38 +1,12 @@
-// For tests: builds checkpoint files byte by byte, right or deliberately wrong, and a folder to put them in.
+// For tests: builds checkpoint files byte by byte, right or deliberately wrong.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
+#include <vector>
 
-#include "core/error.h"
+#include "core/test_support.h"
 
 namespace headrace::test {
-
-// A folder of its own, removed at the end.
-class TempFolder {
- public:
-  TempFolder() : path_(std::filesystem::temp_directory_path() / "headrace-XXXXXX") {
-    std::string pattern = path_.string();
-    if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 template <typename T>
 std::string raw(T value) {
@@ -96,23 +70,5 @@ struct GgufBuilder {
     return all + data;
   }
 };
-
-// The message of the Error that `body` throws; fails the test when it throws none.
-template <typename Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
-// ../shared, or where HEADRACE_TEST_DATA says; skips the test when it is not there.
-inline std::string shared_data() {
-  const char* given = std::getenv("HEADRACE_TEST_DATA");
-  return given ? given : HEADRACE_SOURCE_DIR "/../shared";
-}
 
 }  // namespace headrace::test

@@ -26,7 +26,7 @@ constexpr std::string_view kNames[] = {"tokenizer.json",
                                        "chat_template.jinja",
                                        "chat_template.json"};
 
-bool is_asset(std::string_view name) {
+bool is_text_file(std::string_view name) {
   return name.ends_with(".tiktoken") || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -35,28 +35,28 @@ bool is_asset(std::string_view name) {
 TextFiles gguf_text_files(const GgufFile& file) {
   if (!file.has("tokenizer.ggml.tokens")) return {};
   const auto metadata = std::make_shared<const std::string>(file.metadata_only());
-  return {{std::string(kGgufVocabulary), TextFile{*metadata, metadata}}};
+  return {.name = folder_name(file.where()), .files = {{std::string(kGgufVocabulary), TextFile{*metadata, metadata}}}};
 }
 
 TextFiles read_text_files(const std::string& path) {
   if (is_gguf(path)) return gguf_text_files(GgufFile::open(path));
-  TextFiles assets;
-  if (!is_folder(path)) return assets;
+  TextFiles text{.name = folder_name(path), .files = {}};
+  if (!is_folder(path)) return text;
   for (const fs::path& entry : list_folder(path)) {
     const std::string name = entry.filename().string();
-    if (!is_asset(name) || is_folder(entry)) continue;
+    if (!is_text_file(name) || is_folder(entry)) continue;
     const auto file = MappedFile::open(entry.string());
-    assets[name] = {file->text(), file};
+    text.files[name] = {file->text(), file};
   }
   if (const fs::path templates = fs::path(path) / kTemplateFolder; is_folder(templates))
     for (const fs::path& entry : list_folder(templates))
       if (entry.extension() == ".jinja" && !is_folder(entry)) {
         const auto file = MappedFile::open(entry.string());
-        assets[std::string(kTemplateFolder) + entry.filename().string()] = {file->text(), file};
+        text.files[std::string(kTemplateFolder) + entry.filename().string()] = {file->text(), file};
       }
-  if (!assets.empty()) return assets;
+  if (!text.empty()) return text;
   const std::string gguf = only_gguf(path);
-  return gguf.empty() ? assets : gguf_text_files(GgufFile::open(gguf));
+  return gguf.empty() ? text : gguf_text_files(GgufFile::open(gguf));
 }
 
 }  // namespace headrace

@@ -7,9 +7,6 @@
 
 namespace headrace {
 
-// Whether elements of this type may be read where `data` points. What blocks hold is at most two bytes wide.
-bool is_aligned(const void* data, DType dtype);
-
 struct StoredType {
   DType dtype = DType::kF32;
   Sizes sizes;
@@ -42,7 +39,7 @@ class WeightSource {
   virtual std::optional<FileRange> locate(const std::string&) const { return std::nullopt; }
 };
 
-// Whether elements of that type can be read where they are. Block types hold 16-bit numbers.
+// Whether elements of that type can be read where they are. What blocks hold is at most two bytes wide.
 bool is_aligned(const void* data, DType dtype);
 
 // Tensors that a program has made. The tensors' owners are kept.

@@ -49,8 +49,8 @@ TEST(SafetensorsWeights, TensorsThatLieAskewAreCopied) {
   const test::TempFolder folder;
   // 58 bytes of header: the data begin at 66, which is no multiple of 4.
   const std::string header = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  const std::string path = folder.write("x.safetensors", test::safetensors(header + std::string(58 - header.size(), ' '), 8));
-  const auto source = safetensors_weights(path);
+  folder.write("model.safetensors", test::safetensors(header + std::string(58 - header.size(), ' '), 8));
+  const auto source = folder_weights(folder.path());
   const Tensor a = source->read("a");
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data) % 4, 0u);
   EXPECT_EQ(a.as<uint32_t>()[1], 0x07060504u);
@@ -65,8 +65,8 @@ TEST(SafetensorsWeights, TensorsThatLieAskewAreCopied) {
 
 TEST(SafetensorsWeights, AnUnsupportedTypeFailsWhenItIsUsed) {
   const test::TempFolder folder;
-  const auto source = safetensors_weights(
-      folder.write("x.safetensors", test::safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4)));
+  folder.write("model.safetensors", test::safetensors(R"({"w":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4));
+  const auto source = folder_weights(folder.path());
   EXPECT_TRUE(source->contains("w"));
   EXPECT_THAT(error_of([&] { source->read("w"); }), HasSubstr("tensor 'w' has dtype F8_E4M3, which is not supported"));
   EXPECT_EQ(find_weight_problems(std::vector<DeclaredWeight>{{"w", {4}}}, *source).at(0).kind, WeightProblem::Kind::kUnreadable);

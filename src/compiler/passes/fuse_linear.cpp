@@ -52,13 +52,20 @@ struct Parts {
   }
 };
 
-// Emits `parts` in place of `old`, whose readers then read the new value.
-void replace(Graph& graph, Node& old, const Parts& parts) {
+// Emits `parts` in place of `old`, whose readers then read the new value. Returns the new node.
+Node* replace(Graph& graph, Node& old, const Parts& parts) {
   graph.insert_before(&old);
   const Value y = parts.emit(graph);
   graph.insert_before(nullptr);
   graph.replace_all_uses(old.output(), y);
   graph.erase(old);
+  return y.producer();
+}
+
+std::vector<Node*> linears_of(const Graph& graph) {
+  std::vector<Node*> linears = graph.nodes();
+  std::erase_if(linears, [](const Node* node) { return !is_op(node, "linear") && !is_op(node, "fused_linear"); });
+  return linears;
 }
 
 std::optional<FusedLinear::Activation> activation_of(const Node* node) {
@@ -131,11 +138,11 @@ void merge_linears(Graph& graph, const CompileOptions&) {
 
 namespace {
 
-// One step of what follows a linear: bias, activation, residual. True when something was taken in.
-bool take_in_reader(Graph& graph, Node& linear) {
+// One step of what follows a linear: bias, activation, residual. Returns the node that stands for both, null when nothing was taken in.
+Node* take_in_reader(Graph& graph, Node& linear) {
   std::optional<Parts> parts = Parts::from(&linear);
   const Value y = linear.output();
-  if (!parts || !all_known(parts->weights) || !has_one_reader(y) || parts->residual) return false;
+  if (!parts || !all_known(parts->weights) || !has_one_reader(y) || parts->residual) return nullptr;
   Node& reader = *y.users()[0];
   if (const auto activation = activation_of(&reader); activation && parts->attributes.activation == FusedLinear::Activation::kNone) {
     parts->attributes.activation = *activation;
@@ -148,15 +155,15 @@ bool take_in_reader(Graph& graph, Node& linear) {
     } else if (other.type() == y.type() && reader.output().type() == y.type() && !other.is_known_at_load()) {
       parts->residual = other;
     } else {
-      return false;
+      return nullptr;
     }
   } else {
-    return false;
+    return nullptr;
   }
   // At the reader's place, where the residual surely exists.
-  replace(graph, reader, *parts);
+  Node* both = replace(graph, reader, *parts);
   graph.erase(linear);
-  return true;
+  return both;
 }
 
 void take_in_norm(Graph& graph, Node& linear) {
@@ -183,16 +190,9 @@ void take_in_norm(Graph& graph, Node& linear) {
 }  // namespace
 
 void fuse_linear(Graph& graph, const CompileOptions&) {
-  for (bool changed = true; changed;) {  // each round takes one more bias, activation or residual in, which changes the list of nodes
-    changed = false;
-    for (Node* node : graph.nodes())
-      if ((is_op(node, "linear") || is_op(node, "fused_linear")) && take_in_reader(graph, *node)) {
-        changed = true;
-        break;
-      }
-  }
-  for (Node* node : graph.nodes())
-    if (is_op(node, "linear") || is_op(node, "fused_linear")) take_in_norm(graph, *node);
+  for (Node* linear : linears_of(graph))
+    while (linear) linear = take_in_reader(graph, *linear);
+  for (Node* linear : linears_of(graph)) take_in_norm(graph, *linear);
 }
 
 }  // namespace headrace

@@ -1,6 +1,7 @@
 // Passes as text: what goes in, what comes out, and what they must leave alone.
 #include "compiler/passes/passes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ops/ops.h"
@@ -186,6 +187,41 @@ TEST(SelectRowsEarly, RowsAreChosenBeforeTheOpsThatMakeThem) {
                   " %z = index_select(%y, %rows)\n return %z"),
             "%0 = index_select(%x, %rows)\n%1 = index_select(%r, %rows)\n%2 = add(%0, %1)\n%3 = linear(%2, %w)\n%4 = silu(%3)\n%5 = "
             "add(%4, %2)\n");
+}
+
+TEST(SelectRowsEarly, TwoSelectionsOfTheSameRowsAreOneAndASelectionOfASelectionMovesToo) {
+  EXPECT_EQ(after(select_rows_early,
+                  " input %rows : i32[wanted]\n %a = silu(%x)\n %c = index_select(%a, %rows)\n %d = index_select(%a, %rows)\n"
+                  " %y = add(%c, %d)\n return %y"),
+            "%0 = index_select(%x, %rows)\n%1 = silu(%0)\n%y = add(%1, %1)\n");
+  EXPECT_EQ(after(select_rows_early,
+                  " input %rows : i32[wanted]\n input %few : i32[few]\n %a = silu(%x)\n %c = index_select(%a, %rows)\n"
+                  " %y = index_select(%c, %few)\n return %y"),
+            "%0 = index_select(%x, %rows)\n%1 = index_select(%0, %few)\n%2 = silu(%1)\n");
+  EXPECT_FALSE(changes(select_rows_early,
+                       " input %rows : i32[wanted]\n input %few : i32[wanted]\n %a = silu(%x)\n %c = index_select(%a, %rows)\n"
+                       " %d = index_select(%a, %few)\n %y = add(%c, %d)\n return %y"))
+      << "other rows";
+}
+
+TEST(SelectRowsEarly, RowsMustBeKnownWhereTheNodeStands) {
+  const std::string made = " input %half : i32[wanted]\n", rows = " %rows = add(%half, %half)\n";
+  const std::string a = " %a = silu(%x)\n", select = " %z = index_select(%a, %rows)\n return %z";
+  EXPECT_TRUE(changes(select_rows_early, made + rows + a + select));
+  EXPECT_FALSE(changes(select_rows_early, made + a + rows + select));
+}
+
+TEST(Passes, TakeTimeThatGrowsWithTheGraphAlone) {  // quadratic code would be noticed here
+  std::string body = " input %rows : i32[wanted]\n", value = "%x";
+  for (int i = 0; i < 8000; ++i) {
+    const std::string n = std::to_string(i);
+    body += fmt::format(" %n{0} = rms_norm({1}, %n)\n %l{0} = linear(%n{0}, %w)\n %b{0} = add(%l{0}, %b)\n %y{0} = add(%b{0}, {1})\n", n,
+                        value);
+    value = "%y" + n;
+  }
+  Graph graph = parse(body + " %z = index_select(" + value + ", %rows)\n return %z");
+  compile(graph);
+  EXPECT_EQ(graph.num_nodes(), 8001) << "a fused_linear for each layer, and one selection of the first one's rows";
 }
 
 TEST(SelectRowsEarly, WhatIsWantedWholeOrMixesRowsIsLeftAlone) {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "device/cpu/cpu_features.h"
+#include "device/cpu/for_isa.h"
 
 #define HEADRACE_EACH_ISA_BODY "device/cpu/simd_probe.inl.h"
 #include "device/cpu/each_isa.inl.h"
@@ -24,13 +24,10 @@ struct Probe {
 
 std::vector<Probe> probes() {
   std::vector<Probe> all;
-  for (CpuIsa isa : runnable_cpu_isas()) {
-    if (isa == CpuIsa::kBaseline) all.push_back({isa, baseline::probe, baseline::reduce, baseline::transpose_square, 4});
-#if defined(__x86_64__)
-    if (isa == CpuIsa::kAvx2) all.push_back({isa, avx2::probe, avx2::reduce, avx2::transpose_square, 8});
-    if (isa == CpuIsa::kAvx512Vnni) all.push_back({isa, avx512vnni::probe, avx512vnni::reduce, avx512vnni::transpose_square, 16});
-#endif
-  }
+  for (CpuIsa isa : runnable_cpu_isas())
+    all.push_back(for_isa(isa, Probe{isa, baseline::probe, baseline::reduce, baseline::transpose_square, baseline::F32::kLanes},
+                          Probe{isa, avx2::probe, avx2::reduce, avx2::transpose_square, avx2::F32::kLanes},
+                          Probe{isa, avx512vnni::probe, avx512vnni::reduce, avx512vnni::transpose_square, avx512vnni::F32::kLanes}));
   return all;
 }
 
