@@ -91,7 +91,7 @@ TEST(Run, WritesEveryOutputOfAnEncoder) {
 
 TEST(Run, ACheckpointWhoseTensorsLieAskewGivesTheSame) {
   for (const char* model : {"llama", "gpt2"}) {
-    const ScratchFolder scratch;
+    const TempFolder scratch;
     std::filesystem::copy(golden(model), scratch / model);
     std::string file = read_text(golden(model) + "/model.safetensors");
     file.insert(9, "  ");  // spaces in the header: no tensor is where 4-byte numbers can be read in place
@@ -251,7 +251,7 @@ TEST(Render, PrintsTheRenderingAndNothingElse) {
 }
 
 TEST(Render, TakesTheTemplateForToolsFromAFileOfItsOwn) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   std::filesystem::copy(golden("llama/tokenizer.json"), scratch / "tokenizer.json");
   write_text(scratch / "tokenizer_config.json",
              R"({"eos_token": "</s>", "chat_template": "C{{ bos_token }}{{ eos_token }}{{ bos_token is defined }}"})");
@@ -543,7 +543,7 @@ TEST(Program, SaysItsVersionAndHelps) {
 }
 
 TEST(Program, WhatCannotBeWrittenIsAFailureWhateverElseIsClosed) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const std::string run = fmt::format("'{}' run '{}' --prompt-ids 1,2,3 -n 3 2>'{}' ", HEADRACE_PROGRAM, golden("llama"), scratch / "err");
   for (const char* streams : {">&-", "<&- >&-", ">/dev/full"}) {
     const int status = std::system((run + streams).c_str());
@@ -554,7 +554,7 @@ TEST(Program, WhatCannotBeWrittenIsAFailureWhateverElseIsClosed) {
 }
 
 TEST(Program, AFileLargerThanMayBeIsAnErrorAndLeavesNothing) {
-  const ScratchFolder scratch;
+  const TempFolder scratch;
   const std::string build = fmt::format("ulimit -f 8; '{}' build '{}' -o '{}' 2>'{}' >/dev/null", HEADRACE_PROGRAM, golden("llama"),
                                         scratch / "engine", scratch / "err");
   const int status = std::system(build.c_str());

@@ -329,7 +329,7 @@ TEST(TokenizerJson, ATemplateHasATextAndNoPartsWithoutTokens) {
     EXPECT_THROW(load(), Error) << empty;
   }
   single = {none, text, none};
-  EXPECT_EQ(load()->encode("a"), (std::vector<int32_t>{1, 0})) << "nothing is around the text until the configuration says so";
+  EXPECT_EQ(load()->encode("a"), (std::vector<int32_t>{0})) << "that nothing is around the text, tokenizer.json says";
 }
 
 TEST(TokenizerJson, CharactersThatAreDroppedLetTheirNeighboursMeet) {
