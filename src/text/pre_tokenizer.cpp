@@ -84,7 +84,8 @@ size_t total_size(const PieceList& list) {
 // The pieces with `f` applied to the text of each; f appends to the buffer, at most `capacity` bytes in all.
 template <typename F>
 void rewrite(PieceList& list, size_t capacity, F&& f) {
-  check_growth("pre-tokenizer", capacity, total_size(list));
+  const size_t before = total_size(list);
+  if (!list.buffers.empty() || capacity / 4 > before) check_growth("pre-tokenizer", capacity, before);  // once and little: any length
   std::string& buffer = list.buffers.emplace_back();
   buffer.reserve(capacity);
   for (Piece& piece : list.pieces) {
