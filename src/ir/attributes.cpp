@@ -15,6 +15,8 @@ void parse_number(std::string_view text, T& value, const char* what) {
   if (error != std::errc() || end != text.data() + text.size()) invalid("'{}' is not {}", printable(text), what);
 }
 
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 // The elements of "[a, b, c]".
 std::vector<std::string_view> split_list(std::string_view text) {
   if (text.size() < 2 || text.front() != '[' || text.back() != ']') invalid("'{}' is not a list in brackets", printable(text));
@@ -23,8 +25,8 @@ std::vector<std::string_view> split_list(std::string_view text) {
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
     std::string_view part = text.substr(0, comma);
-    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    while (!part.empty() && is_space(part.front())) part.remove_prefix(1);
+    while (!part.empty() && is_space(part.back())) part.remove_suffix(1);
     parts.push_back(part);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }

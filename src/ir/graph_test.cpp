@@ -132,6 +132,8 @@ TEST(Graph, TheParserAnswersGarbageWithALineNumber) {
                          "graph g { input %x : f32[2]\n %y = scale(%x) : f32[3] }",
                          "graph g { const %c : f32[3] = [1, 2] }",
                          "graph g { const %c : f32[4611686018427387904, 8] = [] }",
+                         "graph g { const %c : i32[1] = [4294967296] }",
+                         "graph g { const %c : i32[1] = [0.5] }",
                          "graph g { } x",
                          "graph g { input %\"x : f32[1] }",
                          "graph g { input %x : q8_0[3]\n const %c : q8_0[1] = [1] }"};

@@ -181,38 +181,23 @@ class Parser {
   }
 
   HostTensor take_constant(const TensorType& type) {
-    std::vector<std::string_view> parts;
-    std::string_view list = take_literal();
-    if (list.size() < 2 || list.front() != '[') error("wanted a list of elements");
-    list = list.substr(1, list.size() - 2);
-    while (!list.empty()) {
-      const size_t comma = std::min(list.find(','), list.size());
-      std::string_view part = list.substr(0, comma);
-      while (!part.empty() && std::isspace(static_cast<unsigned char>(part.front()))) part.remove_prefix(1);
-      while (!part.empty() && std::isspace(static_cast<unsigned char>(part.back()))) part.remove_suffix(1);
-      parts.push_back(part);
-      list.remove_prefix(std::min(comma + 1, list.size()));
-    }
+    const std::string_view list = take_literal();
     const Sizes sizes = type.shape.sizes();
     int64_t count = 1;
     for (int64_t s : sizes)
       if (s < 0 || __builtin_mul_overflow(count, s, &count)) error("a constant of impossible size");
-    if (count != int64_t(parts.size())) error(fmt::format("a constant {} has {} elements", type.to_string(), parts.size()));
-    HostTensor tensor(type.dtype, sizes);
-    dispatch(type.dtype, [&]<typename T>() {
-      for (size_t i = 0; i < parts.size(); ++i) {
-        if constexpr (std::is_integral_v<T>) {
-          int64_t v = 0;
-          detail::from_text(parts[i], v);
-          tensor.as<T>()[i] = T(v);
-        } else {
-          float v = 0;
-          detail::from_text(parts[i], v);
-          tensor.as<T>()[i] = T(v);
-        }
-      }
+    return dispatch(type.dtype, [&]<typename T>() {
+      using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
+      std::vector<Wide> values;
+      detail::from_text(list, values);
+      if (count != int64_t(values.size())) error(fmt::format("a constant {} has {} elements", type.to_string(), values.size()));
+      HostTensor tensor(type.dtype, sizes);
+      std::transform(values.begin(), values.end(), tensor.as<T>(), [&](Wide value) {
+        if (std::is_integral_v<T> && Wide(T(value)) != value) error(fmt::format("{} does not fit {}", value, headrace::name(type.dtype)));
+        return T(value);
+      });
+      return tensor;
     });
-    return tensor;
   }
 
   void node() {
