@@ -51,19 +51,14 @@ class EmbeddedWeights : public WeightSource {
   EmbeddedWeights(std::shared_ptr<const SafetensorsFile> file, std::map<std::string, StoredType> types)
       : file_(std::move(file)), types_(std::move(types)) {}
   std::string describe() const override { return file_->where(); }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const auto& [name, type] : types_) names.push_back(name);
-    return names;
-  }
-  bool contains(const std::string& name) const override { return types_.count(name) > 0; }
+  std::vector<std::string> names() const override { return keys_of(types_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = types_.find(name);
     return it == types_.end() ? std::nullopt : std::optional(it->second);
   }
   Tensor read(const std::string& name) const override {
     const auto it = types_.find(name);
-    if (it == types_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", file_->where(), printable(name));
+    if (it == types_.end()) fail_no_tensor(*this, name);
     return Tensor::contiguous(file_->find(name)->data.data(), it->second.dtype, it->second.sizes);
   }
   void release(const std::string& name) const override {

@@ -30,19 +30,14 @@ class LinkedWeights : public WeightSource {
     }
   }
   std::string describe() const override { return links_.empty() ? "no weights" : links_.begin()->second.range.path; }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const auto& [name, link] : links_) names.push_back(name);
-    return names;
-  }
-  bool contains(const std::string& name) const override { return links_.count(name) > 0; }
+  std::vector<std::string> names() const override { return keys_of(links_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = links_.find(name);
     return it == links_.end() ? std::nullopt : std::optional(it->second.type);
   }
   Tensor read(const std::string& name) const override {
     const auto it = links_.find(name);
-    if (it == links_.end()) fail(ErrorCode::kNotFound, "there is no linked tensor '{}'", printable(name));
+    if (it == links_.end()) fail_no_tensor(*this, name);
     return Tensor::contiguous(bytes_of(it->second).data(), it->second.type.dtype, it->second.type.sizes);
   }
   void release(const std::string& name) const override {

@@ -324,8 +324,7 @@ TEST(Checkpoint, SharedCheckpointsOpen) {
       SCOPED_TRACE(entry.path().string());
       const Checkpoint checkpoint = open_checkpoint(entry.path().string());
       EXPECT_TRUE(checkpoint.config.is_object());
-      const std::vector<std::string> names = checkpoint.weights ? checkpoint.weights->names() : std::vector<std::string>();
-      for (const std::string& name : names) EXPECT_TRUE(checkpoint.weights->contains(name));
+      if (checkpoint.weights) EXPECT_FALSE(checkpoint.weights->names().empty());
       ++opened;
     }
   }

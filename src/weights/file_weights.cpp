@@ -28,12 +28,7 @@ class SafetensorsWeights : public WeightSource {
   }
 
   std::string describe() const override { return where_; }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> all;
-    for (const auto& [name, place] : places_) all.push_back(name);
-    return all;
-  }
-  bool contains(const std::string& name) const override { return places_.contains(name); }
+  std::vector<std::string> names() const override { return keys_of(places_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = places_.find(name);
     if (it == places_.end()) return std::nullopt;
@@ -41,7 +36,7 @@ class SafetensorsWeights : public WeightSource {
   }
   Tensor read(const std::string& name) const override {
     const auto it = places_.find(name);
-    if (it == places_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", where_, printable(name));
+    if (it == places_.end()) fail_no_tensor(*this, name);
     const SafetensorsTensor& tensor = *it->second.tensor;
     const DType type = dtype(it->second);
     if (is_aligned(tensor.data.data(), type)) return Tensor::contiguous(tensor.data.data(), type, tensor.sizes);
@@ -97,7 +92,6 @@ class GgufWeights : public WeightSource {
     for (const GgufTensor& tensor : file_->tensors()) all.push_back(tensor.name);
     return all;
   }
-  bool contains(const std::string& name) const override { return file_->find_tensor(name) != nullptr; }
   std::optional<StoredType> find(const std::string& name) const override {
     const GgufTensor* tensor = file_->find_tensor(name);
     if (!tensor) return std::nullopt;
@@ -105,7 +99,7 @@ class GgufWeights : public WeightSource {
   }
   Tensor read(const std::string& name) const override {
     const GgufTensor* tensor = file_->find_tensor(name);
-    if (!tensor) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", file_->where(), printable(name));
+    if (!tensor) fail_no_tensor(*this, name);
     return Tensor::contiguous(tensor->data.data(), tensor->dtype, tensor->sizes);
   }
   void release(const std::string& name) const override {
@@ -147,8 +141,10 @@ std::shared_ptr<WeightSource> indexed_weights(const fs::path& folder, const fs::
   if (!missing.empty()) fail(ErrorCode::kNotFound, "{}: the folder lacks shards that the index lists: {}. Fetch them", where, missing);
 
   std::shared_ptr<WeightSource> source = shards(folder.string(), paths);
+  const std::vector<std::string> names = source->names();
+  const std::set<std::string> found(names.begin(), names.end());
   for (const auto& [tensor, file] : weight_map.items())
-    if (!source->contains(tensor)) missing += (missing.empty() ? "" : ", ") + printable(tensor);
+    if (!found.contains(tensor)) missing += (missing.empty() ? "" : ", ") + printable(tensor);
   if (!missing.empty())
     fail(ErrorCode::kNotFound, "{}: no shard holds these tensors, which the index lists: {}. Fetch the shards again", where, missing);
   return source;

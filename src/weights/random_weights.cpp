@@ -45,12 +45,7 @@ class RandomWeights : public WeightSource {
   }
 
   std::string describe() const override { return "random weights"; }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> all;
-    for (const auto& [name, weight] : weights_) all.push_back(name);
-    return all;
-  }
-  bool contains(const std::string& name) const override { return weights_.contains(name); }
+  std::vector<std::string> names() const override { return keys_of(weights_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = weights_.find(name);
     if (it == weights_.end()) return std::nullopt;
@@ -58,7 +53,7 @@ class RandomWeights : public WeightSource {
   }
   Tensor read(const std::string& name) const override {
     const auto it = weights_.find(name);
-    if (it == weights_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
+    if (it == weights_.end()) fail_no_tensor(*this, name);
     {
       const std::lock_guard lock(mutex_);
       if (const auto made = made_.find(name); made != made_.end()) return made->second.view();

@@ -13,12 +13,7 @@ class MemoryWeights : public WeightSource {
   explicit MemoryWeights(std::map<std::string, HostTensor> tensors) : tensors_(std::move(tensors)) {}
 
   std::string describe() const override { return "weights in memory"; }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> all;
-    for (const auto& [name, tensor] : tensors_) all.push_back(name);
-    return all;
-  }
-  bool contains(const std::string& name) const override { return tensors_.contains(name); }
+  std::vector<std::string> names() const override { return keys_of(tensors_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = tensors_.find(name);
     if (it == tensors_.end()) return std::nullopt;
@@ -26,7 +21,7 @@ class MemoryWeights : public WeightSource {
   }
   Tensor read(const std::string& name) const override {
     const auto it = tensors_.find(name);
-    if (it == tensors_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
+    if (it == tensors_.end()) fail_no_tensor(*this, name);
     return it->second.view();
   }
 
@@ -40,19 +35,14 @@ class RenamedWeights : public WeightSource {
       : source_(std::move(source)), names_(std::move(names)) {}
 
   std::string describe() const override { return source_->describe(); }
-  std::vector<std::string> names() const override {
-    std::vector<std::string> all;
-    for (const auto& [name, inner] : names_) all.push_back(name);
-    return all;
-  }
-  bool contains(const std::string& name) const override { return names_.contains(name); }
+  std::vector<std::string> names() const override { return keys_of(names_); }
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = names_.find(name);
     return it == names_.end() ? std::nullopt : source_->find(it->second);
   }
   Tensor read(const std::string& name) const override {
     const auto it = names_.find(name);
-    if (it == names_.end()) fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", describe(), printable(name));
+    if (it == names_.end()) fail_no_tensor(*this, name);
     return source_->read(it->second);
   }
   std::shared_ptr<const void> owner(const std::string& name) const override {
@@ -73,6 +63,10 @@ class RenamedWeights : public WeightSource {
 };
 
 }  // namespace
+
+void fail_no_tensor(const WeightSource& source, std::string_view name) {
+  fail(ErrorCode::kNotFound, "{}: there is no tensor '{}'", source.describe(), printable(name));
+}
 
 bool is_aligned(const void* data, DType dtype) {
   const size_t alignment = is_block(dtype) ? 2 : size_t(info(dtype).block_bytes);

@@ -26,7 +26,6 @@ class WeightSource {
   // For errors: the file or folder.
   virtual std::string describe() const = 0;
   virtual std::vector<std::string> names() const = 0;
-  virtual bool contains(const std::string& name) const = 0;
   // Nothing when there is no such tensor. Throws Error(kUnsupported) when its element type is one that Headrace does not read.
   virtual std::optional<StoredType> find(const std::string& name) const = 0;
   // A contiguous tensor, valid until it is released or the source ends; mostly in place in a mapped file. Throws Error(kNotFound).
@@ -38,6 +37,15 @@ class WeightSource {
   // Nothing when the tensor is not in a file, or not aligned there for its type.
   virtual std::optional<FileRange> locate(const std::string&) const { return std::nullopt; }
 };
+
+// What sources have in common: the keys of a map by name, and the error of a name that is not there.
+template <typename Map>
+std::vector<std::string> keys_of(const Map& map) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : map) keys.push_back(key);
+  return keys;
+}
+[[noreturn]] void fail_no_tensor(const WeightSource& source, std::string_view name);
 
 // Whether elements of that type can be read where they are. What blocks hold is at most two bytes wide.
 bool is_aligned(const void* data, DType dtype);
