@@ -94,7 +94,8 @@ TEST(Float16, EveryHalfSurvivesARoundTrip) {
 TEST(Utf8, InvalidPartsBecomeOneReplacementEach) {
   EXPECT_EQ(replace_invalid_utf8("a\xc3\xa9\xe2\x82z"), "a\xc3\xa9\xef\xbf\xbdz");
   EXPECT_EQ(replace_invalid_utf8("\xc0\xaf"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(replace_invalid_utf8("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // a surrogate
+  EXPECT_EQ(replace_invalid_utf8("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");                  // a surrogate
+  EXPECT_EQ(replace_invalid_utf8("\xf4\x90\x80\x80").size(), 4 * std::string_view("\xef\xbf\xbd").size());  // beyond U+10FFFF
   EXPECT_TRUE(decode_utf8("\xf0\x9f\x98", 0).truncated);
   EXPECT_FALSE(decode_utf8("\xf0\x9f\x20", 0).truncated);
   std::string s;
@@ -144,6 +145,12 @@ TEST(Json, ManyKeysInOneObjectTakeLinearTime) {  // hours, were each looked for 
   text += "}";
   EXPECT_EQ(parse_ordered_json(text, "x").size(), 400000u);
   EXPECT_EQ(parse_json_with_unique_keys(text, "x").size(), 400000u);
+}
+
+TEST(Error, TextInMessagesIsOneShortPrintableLine) {
+  EXPECT_EQ(printable("a\n\x1b[0m\xff\u00e9\u0085"), "a\\x0a\\x1b[0m\\xff\u00e9\\xc2\\x85");
+  EXPECT_EQ(printable("abcdef", 4), "abcd...");
+  EXPECT_EQ(printable("abcd", 4), "abcd");
 }
 
 TEST(Error, WhatLeavesWithoutAPathGetsOne) {

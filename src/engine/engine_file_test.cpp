@@ -88,6 +88,22 @@ TEST_F(EngineFile, LinkedWeightsAreReadInPlaceAndAChangedFileIsNoticed) {
   EXPECT_NE(error_of([&] { read_engine(path("moved/a.engine")); }).find("is gone"), std::string::npos);
 }
 
+TEST_F(EngineFile, AFingerprintSeesTheBeginningTheEndAndPagesBetweenThem) {
+  const std::string whole(1 << 20, 'x');
+  folder_.write("whole", whole);
+  const std::string fingerprint = file_fingerprint(path("whole"));
+  folder_.write("copy", whole);
+  EXPECT_EQ(file_fingerprint(path("copy")), fingerprint);
+  for (size_t at : {size_t{0}, whole.size() / 2, whole.size() - 1}) {
+    std::string changed = whole;
+    changed[at] = 'y';
+    folder_.write("changed", changed);
+    EXPECT_NE(file_fingerprint(path("changed")), fingerprint) << at;
+  }
+  folder_.write("longer", whole + "x");
+  EXPECT_NE(file_fingerprint(path("longer")), fingerprint);
+}
+
 TEST_F(EngineFile, WeightsFromMemoryCannotBeLinkedAndNothingIsLeftBehind) {
   EXPECT_NE(error_of([&] { write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kLink); }).find("cannot be linked"),
             std::string::npos);

@@ -133,7 +133,6 @@ bool Plan::lower_to_kernel(const Node& node, Lowering& lowering) {
     const bool in_place = i == 0 && node.op().in_place_operand >= 0;
     const Value root = in_place ? places_.at(node.input(node.op().in_place_operand)).root : out;
     places_[out] = {.root = root, .view = in_place ? &node : nullptr, .tensor = lowering.sample_of(out)};
-    places_.at(root).last_step = std::max(places_.at(root).last_step, step);
   }
   order_.push_back(&node);
   steps_.push_back({std::move(kernel), &node});

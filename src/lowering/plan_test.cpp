@@ -63,6 +63,18 @@ TEST(Plan, InputsThatDoNotFitAreErrorsThatNameThem) {
   EXPECT_THROW(far.run(*stream, {{"z", HostTensor(DType::kF32, {4})}}), Error) << "no n is that large";
 }
 
+TEST(Plan, SymbolsAreFoundFromSumsAndProductsOfThem) {
+  MapParameters none;
+  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});
+  Plan plan(parse("input %x : f32[2*n+3]\n %s = silu(%x)\n return %s"), device, *builtin_kernels(), none, {});
+  const auto stream = device->make_stream();
+  for (int64_t size : {3, 5, 9}) {
+    plan.run(*stream, {{"x", HostTensor(DType::kF32, {size})}});
+    EXPECT_EQ(plan.output("s").sizes, (Sizes{size}));
+  }
+  for (int64_t size : {1, 4}) EXPECT_THROW(plan.run(*stream, {{"x", HostTensor(DType::kF32, {size})}}), Error) << size;
+}
+
 TEST(Plan, ARunThatFailedLeavesNoTraceInTheNextOnes) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});

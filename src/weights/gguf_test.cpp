@@ -150,6 +150,8 @@ TEST(Gguf, PartsOfASplitModelAreJoined) {
   file.release(*file.find_tensor("b"));
   EXPECT_EQ(*reinterpret_cast<const float*>(file.find_tensor("b")->data.data()), 2.0f);
   EXPECT_THAT(error_of([&] { GgufFile::open(second); }), HasSubstr("open the first part"));
+  folder.write("m-00002-of-00002.gguf", GgufBuilder().u32("split.count", 2).file());
+  EXPECT_THAT(error_of([&] { GgufFile::open(first); }), HasSubstr("its 2 parts hold 1 tensors, the first part promises 2"));
   folder.write("m-00002-of-00002.gguf", part(1, "a", 2).file());
   EXPECT_THAT(error_of([&] { GgufFile::open(first); }), HasSubstr("'a' is in an earlier part too"));
 }

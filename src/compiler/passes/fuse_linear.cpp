@@ -180,7 +180,6 @@ void take_in_norm(Graph& graph, Node& linear) {
   } else {
     return;
   }
-  if (norm->output().type() != norm->input(0).type()) return;
   parts->norm_weight = norm->input(1);
   parts->x = norm->input(0);
   replace(graph, linear, *parts);

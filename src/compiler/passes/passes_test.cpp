@@ -47,6 +47,12 @@ TEST(Canonicalize, EqualNodesBecomeOne) {
   EXPECT_EQ(after(canonicalize, "%a = silu(%x)\n %c = silu(%x)\n %y = add(%a, %c)\n return %y"), "%a = silu(%x)\n%y = add(%a, %a)\n");
 }
 
+TEST(Canonicalize, EffectsAreNeverMerged) {
+  const std::string write = " = kv_write(%kv, %x, %x, %slots)\n";
+  EXPECT_FALSE(changes(canonicalize, " input %slots : i32[tokens]\n state %kv : f32[num_blocks, 2, 2, block_tokens, 4]\n %a" + write +
+                                         " %c" + write + " return %x"));
+}
+
 TEST(Canonicalize, NodesWithOtherAttributesStayTwo) {
   EXPECT_FALSE(changes(canonicalize, "%a = gelu(%x)\n %c = gelu(%x) {tanh=true}\n %y = add(%a, %c)\n return %y"));
 }
@@ -115,6 +121,8 @@ TEST(FuseLinear, TakesInNormBiasActivationAndResidual) {
 TEST(FuseLinear, LeavesAlone) {
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %r)\n return %y, %l")) << "a marked product";
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %l)\n return %y")) << "a sum with itself";
+  EXPECT_FALSE(changes(fuse_linear, " param %c : f32[16]\n %l = fused_linear(%x, %w, %u) {num_weights=2}\n %y = add(%l, %c)\n return %y"))
+      << "one bias for two matrices";
   EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l, %h")) << "a marked norm";
   EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %k = silu(%h)\n return %l, %k"))
       << "another reader of the norm";
@@ -124,6 +132,8 @@ TEST(FuseAddNorm, TheSumSurvivesForOtherReadersAndAsAnOutput) {
   EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = rms_norm(%s, %n)\n return %y, %s"), "%0, %1 = add_rms_norm(%x, %r, %n)\n");
   EXPECT_EQ(after(fuse_add_norm, "%s = add(%x, %r)\n %y = layer_norm(%s, %n, %b) {eps=0.5}\n return %y"),
             "%0, %1 = add_layer_norm(%x, %r, %n, %b) {eps=0.5}\n");
+  EXPECT_FALSE(changes(fuse_add_norm, " input %m : f32[8]\n %s = add(%x, %r)\n %y = rms_norm(%s, %m)\n return %y"))
+      << "a weight that may not be there where the sum stands";
   EXPECT_FALSE(changes(fuse_add_norm, "%s = add(%x, %b)\n %y = rms_norm(%s, %n)\n return %y")) << "a broadcast sum";
 }
 
@@ -149,6 +159,47 @@ TEST(UseKvCache, CausalAttentionReadsAndWritesAState) {
   EXPECT_NE(nodes(graph).find("qkv_post(%kv.0, %x, %r, %x, %t, %slots) {heads=2, kv_heads=2, head_dim=4}"), std::string::npos)
       << nodes(graph);
   EXPECT_EQ(nodes(graph).find("= rope("), std::string::npos);
+}
+
+TEST(FuseQkvPost, LeavesQAndKThatAreTreatedInDifferentWays) {
+  const std::string rope = "rope(%r, %t) {head_dim=4}";
+  for (const char* other : {"rope(%r, %t) {head_dim=4, interleaved=true}", "rope(%r, %t2) {head_dim=4}", "silu(%r)"}) {
+    std::string body = std::string("\n  input %t2 : f32[tokens, 4]") + kAttention;
+    body.replace(body.find(rope), rope.size(), other);
+    Graph graph = parse(body);
+    use_kv_cache(graph, {.kv_cache = true});
+    const std::string before = nodes(graph);
+    fuse_qkv_post(graph, {});
+    EXPECT_EQ(nodes(graph), before) << other;
+  }
+}
+
+TEST(FuseQkvPost, TakesInHeadNormsOfOneEpsilon) {
+  const auto fused = [](const std::string& k_eps) {
+    Graph graph = parse(fmt::format(R"(
+  input %o : i32[sequences+1]
+  input %t : f32[tokens, 4]
+  param %m : f32[4]
+  %q0 = view(%x) {{shape=[tokens, 2, 4]}}
+  %q1 = rms_norm(%q0, %m) {{eps=0.5}}
+  %q2 = view(%q1) {{shape=[tokens, 8]}}
+  %q = rope(%q2, %t) {{head_dim=4}}
+  %k0 = view(%r) {{shape=[tokens, 2, 4]}}
+  %k1 = rms_norm(%k0, %m) {{eps={}}}
+  %k2 = view(%k1) {{shape=[tokens, 8]}}
+  %k = rope(%k2, %t) {{head_dim=4}}
+  %y = attention(%q, %k, %x, %o) {{heads=2, kv_heads=2, head_dim=4}}
+  return %y)",
+                                    k_eps));
+    use_kv_cache(graph, {.kv_cache = true});
+    fuse_qkv_post(graph, {});
+    graph.verify();
+    return nodes(graph);
+  };
+  EXPECT_NE(fused("0.5").find("qkv_post(%kv.0, %x, %r, %x, %t, %slots, %m, %m) {heads=2, kv_heads=2, head_dim=4, qk_norm=true, eps=0.5}"),
+            std::string::npos)
+      << fused("0.5");
+  EXPECT_EQ(fused("0.25").find("qkv_post"), std::string::npos) << fused("0.25");
 }
 
 TEST(UseKvCache, LeavesEncodersAndUncachedRunsAlone) {
@@ -202,6 +253,10 @@ TEST(SelectRowsEarly, TwoSelectionsOfTheSameRowsAreOneAndASelectionOfASelectionM
                        " input %rows : i32[wanted]\n input %few : i32[wanted]\n %a = silu(%x)\n %c = index_select(%a, %rows)\n"
                        " %d = index_select(%a, %few)\n %y = add(%c, %d)\n return %y"))
       << "other rows";
+  EXPECT_FALSE(changes(select_rows_early,
+                       " input %rows : i32[8]\n %a = silu(%x)\n %c = index_select(%a, %rows)\n %d = index_select(%a, %rows) {axis=1}\n"
+                       " return %c, %d"))
+      << "columns as well";
 }
 
 TEST(SelectRowsEarly, RowsMustBeKnownWhereTheNodeStands) {
