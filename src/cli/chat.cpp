@@ -1,7 +1,7 @@
 // headrace chat: a conversation in the terminal; from a pipe, one line is one turn.
-#include <cmath>
 #include <cstdlib>
 
+#include "cli/chat_sampling.h"
 #include "cli/completion_report.h"
 #include "cli/generate_options.h"
 #include "cli/interrupt.h"
@@ -32,25 +32,6 @@ constexpr char kHelp[] =
     "  /exit          leave (or Ctrl-D)\n"
     "A line that ends in \\ goes on in the next one; \"\"\" begins and ends a text of several lines.\n"
     "Ctrl-C stops an answer, or drops the line that you are at; twice at the prompt, it leaves.\n";
-
-// What the model's generation_config says, where the command line says nothing.
-void apply_defaults(SamplingParams& p, const Json& generation) {
-  const auto value = [&](const char* key) {
-    return generation.is_object() ? find<float>(generation, key, "generation_config.json") : std::nullopt;
-  };
-  const bool samples = generation.is_object() && find_or(generation, "do_sample", false, "generation_config.json");
-  if (std::isnan(p.temperature)) {
-    p.temperature = samples ? value("temperature").value_or(1) : 0;
-    if (samples && p.top_k == 0) {
-      const float k = value("top_k").value_or(0);
-      if (!(k >= 0 && k <= 1e9f)) invalid("generation_config.json: 'top_k' is {}, a number from 0 is wanted", k);
-      p.top_k = int(k);
-    }
-    if (samples && p.top_p == 1) p.top_p = value("top_p").value_or(1);
-    if (samples && p.min_p == 0) p.min_p = value("min_p").value_or(0);
-  }
-  if (p.repetition_penalty == 1) p.repetition_penalty = value("repetition_penalty").value_or(1);
-}
 
 class Conversation {
  public:
@@ -177,7 +158,7 @@ class Conversation {
 int chat(ChatSettings& s) {
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);
-  apply_defaults(s.generate.sampling, engine.generation);
+  complete_sampling(s.generate.sampling, engine.generation);
   LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
   if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; a conversation needs them", s.model.path);
   if (!model.text.template_error.empty()) invalid("{}", model.text.template_error);
@@ -191,15 +172,13 @@ int chat(ChatSettings& s) {
 
 void declare_chat(Options& options) {
   const auto s = std::make_shared<ChatSettings>();
-  s->generate.sampling.temperature = std::nanf("");  // not given
+  s->generate.sampling = sampling_not_given();
   declare_model(options, s->model);
   options.heading("Conversation");
   options.value("--system", "TEXT", s->system, "what the model is told beforehand");
-  declare_generate(options, s->generate);
+  declare_generate(options, s->generate, "what is not given: as the model's generation_config says, else " + describe(kChatSampling));
   options.flag("--stats", s->stats, "a line on speed after each answer");
-  options.footer(
-      "Without sampling options: as the model's generation_config says if it samples, else greedy. In the conversation /help lists "
-      "commands.");
+  options.footer("--temperature 0 is greedy, --seed makes answers repeatable. In the conversation /help lists commands.");
   options.run([s] { return chat(*s); });
 }
 
