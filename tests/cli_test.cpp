@@ -1,6 +1,5 @@
 // The program, end to end, on the project's own small models.
 #include <gmock/gmock.h>
-#include <pty.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -265,86 +264,6 @@ TEST(Render, TakesTheTemplateForToolsFromAFileOfItsOwn) {
   write_text(scratch / "chat_template.jinja", "F");
   EXPECT_EQ(rendered("plain.json"), "F");
   EXPECT_EQ(rendered("tools.json"), "T2");
-}
-
-TEST(Chat, AnswersLineByLineFromAPipe) {
-  const TempFolder scratch;
-  const Outcome o = headrace({"chat", golden("llama"), "-n", "4", "--ignore-eos", "--context", "128"},
-                             "Hello\n/system Be brief.\n\"\"\"two\nlines\"\"\"\n/regen\n/save " + (scratch / "saved.json") +
-                                 "\n/clear\n/nonsense\n/exit\nnever\n");
-  ASSERT_EQ(o.code, 0) << o.err;
-  const Json saved = read_json_file(scratch / "saved.json");
-  ASSERT_EQ(saved.size(), 5u);
-  EXPECT_EQ(saved[0].at("content"), "Be brief.");
-  EXPECT_EQ(saved[3].at("content"), "two\nlines");
-  EXPECT_THAT(o.out, HasSubstr("no such command"));
-}
-
-// The program in a terminal of its own.
-class Terminal {
- public:
-  explicit Terminal(const std::vector<std::string>& arguments) {
-    process_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
-    if (process_ != 0) return;
-    std::vector<char*> words = {const_cast<char*>(HEADRACE_PROGRAM)};
-    for (const std::string& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
-    words.push_back(nullptr);
-    ::execv(words[0], words.data());
-    ::_exit(127);
-  }
-  ~Terminal() {
-    if (process_ > 0) ::kill(process_, SIGKILL), ::waitpid(process_, nullptr, 0);
-    ::close(terminal_);
-  }
-  void type(std::string_view text) { EXPECT_EQ(::write(terminal_, text.data(), text.size()), ssize_t(text.size())); }
-  // What is shown up to this text, or up to the end.
-  std::string read_until(std::string_view text) {
-    std::string shown;
-    for (char c; shown.find(text) == std::string::npos && ::read(terminal_, &c, 1) == 1;) shown += c;
-    return shown;
-  }
-  int exit_code() {
-    int status = 0;
-    ::waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  int terminal_ = -1;
-  pid_t process_ = -1;
-};
-
-TEST(Chat, CtrlCStopsAnAnswerAndNeverEndsAConversationByItself) {
-  const TempFolder scratch;
-  Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
-  terminal.read_until("> ");
-  terminal.type("Hello\n");
-  terminal.read_until("> ");
-  terminal.type("half a line\x03");  // too late for the answer
-  EXPECT_THAT(terminal.read_until("> "), HasSubstr("Ctrl-C again"));
-  terminal.type("/save " + (scratch / "saved.json") + "\n");
-  terminal.read_until("> ");
-  EXPECT_EQ(read_json_file(scratch / "saved.json").size(), 2u) << "the conversation is still there, without the half line";
-  terminal.type("\x03");
-  EXPECT_THAT(terminal.read_until("> "), HasSubstr("Ctrl-C again"));
-  terminal.type("\x03");
-  terminal.read_until("never shown");
-  EXPECT_EQ(terminal.exit_code(), 0);
-}
-
-TEST(Chat, KeysWithoutACharacterAreNoText) {
-  const TempFolder scratch;
-  Terminal terminal({"chat", golden("llama"), "-n", "2", "--ignore-eos"});
-  terminal.read_until("> ");
-  terminal.type("\x1b[A\n");  // the arrow up alone asks nothing
-  terminal.read_until("> ");
-  terminal.type("He\x1b[1;5Dll\x1bOPo\x1b[3~, \xc3\xa9\n");
-  terminal.read_until("> ");
-  terminal.type("/save " + (scratch / "saved.json") + "\n");
-  EXPECT_THAT(terminal.read_until("> "), HasSubstr("saved.json: 2 messages"));
-  const Json saved = read_json_file(scratch / "saved.json");
-  ASSERT_EQ(saved.size(), 2u);
-  EXPECT_EQ(saved[0].at("content"), "Hello, \xc3\xa9");
 }
 
 // ---------------------------------------------------------------------------------------------------------------- figures

@@ -21,8 +21,8 @@ void parse_bias(const std::string& text, std::vector<SamplingParams::Bias>& bias
 
 }  // namespace
 
-void declare_sampling(Options& options, SamplingParams& sampling) {
-  options.heading("Sampling (greedy unless --temperature is above 0)");
+void declare_sampling(Options& options, SamplingParams& sampling, const std::string& otherwise) {
+  options.heading("Sampling (" + otherwise + ")");
   options.value("--temperature", "T", sampling.temperature, "divides the logits; 0 is greedy");
   options.value("--top-k", "K", sampling.top_k, "only the K likeliest tokens; 0: all");
   options.value("--top-p", "P", sampling.top_p, "only the likeliest tokens that together reach P");
@@ -36,8 +36,8 @@ void declare_sampling(Options& options, SamplingParams& sampling) {
   options.value("--seed", "N", sampling.seed, "makes sampling repeatable");
 }
 
-void declare_generate(Options& options, GenerateOptions& generate) {
-  declare_sampling(options, generate.sampling);
+void declare_generate(Options& options, GenerateOptions& generate, const std::string& otherwise) {
+  declare_sampling(options, generate.sampling, otherwise);
   options.heading("Where it ends");
   options.value("-n,--max-tokens", "N", generate.max_tokens, "at most N new tokens");
   options.value("--min-tokens", "N", generate.min_tokens, "no end before N new tokens");

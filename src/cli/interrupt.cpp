@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "cli/terminal.h"
 #include "core/error.h"
 
 namespace headrace::cli {
@@ -16,8 +17,12 @@ int wake_pipe[2] = {-1, -1};
 
 void listen() {
   struct sigaction action = {};
-  action.sa_flags = int(SA_RESETHAND);  // the next one is not ours
-  action.sa_handler = [](int) {
+  action.sa_handler = [](int signal) {
+    if (requested_signal) {  // a second one is not ours
+      restore_terminal();
+      ::signal(signal, SIG_DFL);
+      ::raise(signal);
+    }
     requested_signal = 1;
     (void)!::write(wake_pipe[1], "", 1);
   };

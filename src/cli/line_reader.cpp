@@ -52,7 +52,7 @@ std::optional<std::string> LineReader::line() {
   }
 }
 
-bool LineReader::is_open(const std::string& text) {
+bool is_open(const std::string& text) {
   if (text.starts_with(kFence)) return text.find(kFence, kFence.size()) == std::string::npos;
   return text.ends_with('\\');
 }
@@ -62,7 +62,7 @@ std::string LineReader::join(std::string text, const std::string& more) {
   return text + "\n" + more;
 }
 
-std::string LineReader::finished(std::string text) {
+std::string finished(std::string text) {
   if (!text.starts_with(kFence)) return text;
   text.erase(text.find(kFence, kFence.size()));
   text.erase(0, kFence.size());

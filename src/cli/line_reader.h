@@ -1,4 +1,5 @@
-// Lines from the keyboard or a pipe. Editing is the terminal's own; what the keys send that it does not know (arrows) is dropped.
+// Lines from a pipe, or from a terminal that cannot be drawn on: there editing is the terminal's own, and what the keys send that it does
+// not know (arrows) is dropped.
 #pragma once
 
 #include <optional>
@@ -8,29 +9,37 @@
 
 namespace headrace::cli {
 
+// What came of waiting for a message.
+struct Heard {
+  enum Kind { kMessage, kInterrupt, kEnd } kind = kEnd;
+  std::string text;
+};
+
+// What a person means by one message: a line that ends in a backslash goes on in the next, and """ ... """ holds any number of lines.
+bool is_open(const std::string& text);
+// The message once it is not open any more.
+std::string finished(std::string text);
+
 class LineReader {
  public:
   explicit LineReader(const Interrupt& interrupt) : interrupt_(interrupt) {}
   // Without its newline; nothing at the end of input, and when an interrupt came first.
   std::optional<std::string> line();
-  // What a person means by one message: a line that ends in a backslash goes on in the next, and """ ... """ holds any number of lines.
   // `on_continued` is called before each further line: it may show a prompt.
   template <typename Prompt>
-  std::optional<std::string> message(Prompt&& on_continued) {
+  Heard message(Prompt&& on_continued) {
     std::optional<std::string> text = line();
     while (text && is_open(*text)) {
       on_continued();
       std::optional<std::string> more = line();
-      if (!more) return std::nullopt;
-      text = join(std::move(*text), *more);
+      text = more ? std::optional(join(std::move(*text), *more)) : std::nullopt;
     }
-    return text ? std::optional(finished(std::move(*text))) : std::nullopt;
+    if (text) return {Heard::kMessage, finished(std::move(*text))};
+    return {interrupt_.requested() ? Heard::kInterrupt : Heard::kEnd, ""};
   }
 
  private:
-  static bool is_open(const std::string& text);
   static std::string join(std::string text, const std::string& more);
-  static std::string finished(std::string text);
 
   const Interrupt& interrupt_;
   std::string buffer_;

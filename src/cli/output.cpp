@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace headrace::cli {
 namespace {
@@ -35,6 +36,20 @@ void write_output(std::string_view text) {
     if (written < 0) invalid("standard output cannot be written: {}", std::strerror(errno));
     text.remove_prefix(size_t(written));
   }
+}
+
+void write_text(std::string_view text) { output_is_terminal() ? write_output(cleaned(text)) : write_output(text); }
+
+std::string cleaned(std::string_view text) {
+  std::string clean;
+  for (size_t i = 0; i < text.size();) {
+    const Utf8 c = decode_utf8(text, i);
+    i += size_t(c.length);
+    if (c.codepoint == '\r') clean += '\n', i += i < text.size() && text[i] == '\n';
+    else if (c.codepoint == '\n' || c.codepoint == '\t' || (c.codepoint >= 0x20 && (c.codepoint < 0x7f || c.codepoint > 0x9f)))
+      append_utf8(clean, c.codepoint);
+  }
+  return clean;
 }
 
 std::string read_input() { return read_all(STDIN_FILENO, "standard input"); }

@@ -26,7 +26,7 @@ struct RunSettings {
   std::string logits_out;
 };
 
-void show(const Completion& piece) { write_output(piece.text); }
+void show(const Completion& piece) { write_text(piece.text); }
 
 // ---------------------------------------------------------------------------------------------------------------- with and without text
 
