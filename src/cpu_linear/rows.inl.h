@@ -100,7 +100,6 @@ void prepare_int8(const PrepareArgs& a) {
 #pragma GCC unroll 2
       for (int half = 0; half < 2; ++half) {
         F32 sum = zero();
-#pragma GCC unroll 8
         for (int i = half * kVectors / 2; i < (half + 1) * kVectors / 2; ++i) {
           const F32 q = round(v[i] * inverse);
           store_i8(bytes + i * F32::kLanes, q);
