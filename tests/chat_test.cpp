@@ -351,8 +351,8 @@ TEST(ChatTerminal, EarlierLinesComeBackInTheNextSessionToo) {
   terminal.wait_for_line("> draft!");
 }
 
-TEST(ChatTerminal, TabCompletesCommandsAndTheirSettings) {
-  Terminal terminal(kBrief);
+TEST(ChatTerminal, TabCompletesCommandsAndTheirSettingsAndHelpFitsTheScreen) {
+  Terminal terminal(kBrief, {.columns = 80});
   terminal.wait_for_line(">");
   terminal.type("/sa\t");
   terminal.wait_for_line("> /save");
@@ -361,6 +361,9 @@ TEST(ChatTerminal, TabCompletesCommandsAndTheirSettings) {
   terminal.wait_for("/system   /set   /save   /stats\n> /s");
   terminal.type("et te\t0.25\r");
   terminal.wait_for_prompt_below("temperature         0.25");
+  terminal.type("/help\r");
+  terminal.wait_for_prompt_below("/ begins no command");
+  for (int i = 0; i < 30; ++i) EXPECT_NE(terminal.screen().row(i).size(), 80u) << "too long for a row: " << terminal.screen().row(i);
   terminal.type("plain\t");
   terminal.wait_for_line("> plain");
 }

@@ -16,10 +16,10 @@ namespace headrace::cli {
 namespace {
 
 constexpr char kKeys[] =
-    "Alt-Enter begins a new line; so does Enter after a \\ at the end, or within \"\"\" and \"\"\". What is pasted stays together.\n"
-    "Up and down bring earlier lines back, Tab completes a command, Ctrl-C stops an answer or drops what you have written; twice, it "
-    "leaves.\n"
-    "A text that begins with / but is no command: put a space in front.\n";
+    "Alt-Enter begins a new line; so does Enter after a \\ at the end, or within\n"
+    "\"\"\" and \"\"\". A pasted text stays together. Up and down bring earlier lines\n"
+    "back, Tab completes a command. Ctrl-C stops an answer, or drops what you have\n"
+    "written; twice, it leaves. With a space in front, / begins no command.\n";
 
 bool wants_colour() {
   const char *no_color = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
@@ -35,9 +35,9 @@ std::string counted(size_t count, const char* what) { return fmt::format("{} {}{
 
 const std::vector<Conversation::Command>& Conversation::commands() {
   static const std::vector<Command> list = {
-      {"/help", "", "this", &Conversation::help},
+      {"/help", "", "these lines", &Conversation::help},
       {"/system", "TEXT", "what the model is told beforehand; without TEXT: nothing", &Conversation::set_system},
-      {"/set", "NAME VALUE", "temperature, top-p, seed, max-tokens ...; alone: how they are set", &Conversation::set},
+      {"/set", "NAME VALUE", "temperature, top-p, seed ...; alone: how they are set", &Conversation::set},
       {"/undo", "", "forget the last question and its answer", &Conversation::undo},
       {"/regen", "", "answer the last question anew", &Conversation::regenerate},
       {"/clear", "", "forget the conversation", &Conversation::clear},
@@ -145,10 +145,16 @@ void Conversation::set(const std::string& words) {
 void Conversation::clear(const std::string&) {
   messages_.clear();
   first_sent_ = 0;
+  if (input_is_terminal()) note("Forgotten.");
 }
 
 void Conversation::undo(const std::string&) {
   if (messages_.empty()) invalid("/undo: nothing was asked yet");
+  drop_last_turn();
+  if (input_is_terminal()) note(fmt::format("Forgotten; {} left.", counted(messages_.size(), "message")));
+}
+
+void Conversation::drop_last_turn() {
   while (messages_.back().role != "user") messages_.pop_back();
   messages_.pop_back();
   first_sent_ = std::min(first_sent_, messages_.size());
@@ -159,7 +165,7 @@ void Conversation::regenerate(const std::string&) {
   if (question == messages_.rend()) invalid("/regen: there is no question to answer");
   const std::vector<Message> before = messages_;
   const std::string text = question->content;
-  undo("");
+  drop_last_turn();
   try {
     ask(text);
   } catch (...) {

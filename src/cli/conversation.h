@@ -39,6 +39,7 @@ class Conversation {
   void stats(const std::string&);
   void leave(const std::string&);
 
+  void drop_last_turn();
   void ask(const std::string& question);
   std::vector<Message> sent() const;
   Prompt prompt_that_fits();
