@@ -137,6 +137,17 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
   EXPECT_GT(refused, 10);
 }
 
+TEST_F(EngineFile, SizesThatTheStoredBytesDoNotHaveAreRefused) {
+  write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
+  std::string bytes(fs::file_size(path("a.engine")), '\0');
+  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  const size_t sizes = bytes.find("[4,32]");
+  ASSERT_NE(sizes, std::string::npos);
+  bytes.replace(sizes, 6, "[8,32]");
+  folder_.write("b.engine", bytes);
+  EXPECT_NE(error_of([&] { read_engine(path("b.engine")); }).find("weight 'w': has 136 bytes, 272 are wanted"), std::string::npos);
+}
+
 TEST_F(EngineFile, CutShortItIsStillKnownForAnEngine) {
   write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
   fs::resize_file(path("a.engine"), fs::file_size(path("a.engine")) - 1);

@@ -59,6 +59,19 @@ TEST(AddedTokens, FindsATokenThatBeginsWithTheWhitespaceAnotherOneTook) {
   EXPECT_THAT(texts, ElementsAre("a", " sp  *", "sp *", "b"));
 }
 
+// Expected: the ids that the tokenizers library gives.
+TEST(AddedTokens, FindsTokensThatLieWhollyInWhitespaceThatAnotherOneTook) {
+  AddedTokenFinder finder;
+  finder.add({.id = 1, .content = "x", .rstrip = true}, "x");
+  finder.add({.id = 2, .content = " "}, " ");
+  std::vector<Fragment> fragments;
+  finder.cut("x  y", fragments);
+  std::vector<int32_t> ids;
+  for (const Fragment& fragment : fragments) ids.push_back(fragment.id);
+  EXPECT_THAT(ids, ElementsAre(1, 2, 2, -1));
+  EXPECT_EQ(fragments.back().text, "y");
+}
+
 TEST(ByteTrie, FindsTheLongestPrefix) {
   ByteTrie trie;
   for (const auto& [key, value] : std::vector<std::pair<std::string, int>>{{"a", 1}, {"abc", 2}, {"abcdef", 3}}) trie.insert(key, value);

@@ -93,6 +93,13 @@ TEST(TokenizerJson, ATextWhoseBeginningWasStrippedHasNoFirstPiece) {
   EXPECT_THAT(tokenizer.encode("\n a"), ElementsAre(1));
 }
 
+TEST(TokenizerJson, OnlyTheFirstPieceOfATextIsAtItsStart) {
+  const Tokenizer tokenizer(parse_tokenizer_json(
+      R"({"model": {"type": "BPE", "vocab": {"▁": 0, "a": 1, "▁a": 2}, "merges": ["▁ a"]}, "decoder": {"type": "Fuse"},
+          "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "prepend_scheme": "first"}]}})"));
+  EXPECT_THAT(tokenizer.encode("a a"), ElementsAre(2, 1));
+}
+
 TEST(TokenizerJson, ByteTokensSpellPrefixAndSuffixToo) {
   std::string vocab;
   for (int byte = 0; byte < 256; ++byte) vocab += fmt::format("\"<0x{:02X}>\": {}, ", byte, byte);

@@ -252,6 +252,19 @@ TEST(Tokenizer, NamesWhatIsMissing) {
   EXPECT_THAT(error_of([] { load_tokenizer({.name = "mine", .files = {{"x.tiktoken", "YQ== 0\n"}}}); }), HasSubstr("mine"));
 }
 
+TEST(Tokenizer, WordsOfALongTextAreNotTakenForOneAnother) {  // some fall into the same place of the cache
+  const auto tokenizer = load_test_tokenizer("byte_level");
+  std::string text;
+  Ids expected;
+  for (int i = 0; i < 3000; ++i) {
+    std::string word = " ";
+    for (int n = i; word.size() < 5; n /= 26) word += static_cast<char>('a' + n % 26);
+    text += word;
+    for (const int32_t id : tokenizer->encode(word, {.add_special = false})) expected.push_back(id);
+  }
+  EXPECT_EQ(tokenizer->encode(text, {.add_special = false}), expected);
+}
+
 TEST(Tokenizer, TakesLinearTime) {
   const size_t size = 400'000;
   std::string emoji, sentences, marks = "a";
