@@ -27,7 +27,8 @@ class AttentionKernel : public CpuKernel {
                                    .offsets = offsets.as<int32_t>(),
                                    .num_sequences = offsets.sizes[0] - 1,
                                    .keys = heads(launch.inputs[1]),
-                                   .values = heads(launch.inputs[2])};
+                                   .values = heads(launch.inputs[2]),
+                                   .num_tokens = q.sizes[0]};
     runner_.run(team, operands, q.sizes[0], launch.workspace);
   }
   std::string description() const override { return description_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/error.h"
+
 namespace headrace {
 namespace {
 
@@ -109,8 +111,28 @@ size_t AttentionRunner::workspace_bytes(int64_t num_sequences, int64_t max_lengt
                 max_slots(num_sequences) * slot_floats(max_length) * int64_t(sizeof(float)));
 }
 
+void AttentionRunner::verify(const AttentionLaunch& launch, int64_t max_length) const {
+  if (launch.offsets[0] < 0 || launch.offsets[launch.num_sequences] > launch.num_tokens)
+    invalid("attention: sequence_offsets go from {} to {}, there are {} tokens", launch.offsets[0], launch.offsets[launch.num_sequences],
+            launch.num_tokens);
+  for (int64_t s = 0; s < launch.num_sequences; ++s) {
+    const int64_t tokens = int64_t{launch.offsets[s + 1]} - launch.offsets[s], length = launch.lengths ? launch.lengths[s] : tokens;
+    if (tokens < 0) invalid("attention: sequence_offsets fall from {} to {}", launch.offsets[s], launch.offsets[s + 1]);
+    if (length < tokens || length > max_length)
+      invalid("attention: sequence {} has {} new tokens and a length of {}, at least as many and at most {} are wanted", s, tokens, length,
+              max_length);
+    if (!launch.tables || tokens == 0) continue;
+    const int64_t first = shape_.window > 0 ? std::max<int64_t>(0, length - tokens + 1 - shape_.window) : 0;
+    const int32_t* table = launch.tables + s * launch.table_stride;
+    for (int64_t b = first / launch.block_tokens; b < divide_up(length, launch.block_tokens); ++b)
+      if (table[b] < 0 || table[b] >= launch.num_blocks)
+        invalid("attention: block {} of sequence {} is number {} of a cache of {}", b, s, table[b], launch.num_blocks);
+  }
+}
+
 void AttentionRunner::run(Team& team, const AttentionLaunch& launch, int64_t max_length, std::byte* workspace) const {
   if (launch.num_sequences == 0) return;
+  verify(launch, max_length);
   std::byte* scratch = workspace + team.rank() * attention_scratch_bytes(shape_);
   float* slots = reinterpret_cast<float*>(workspace + num_threads_ * attention_scratch_bytes(shape_));
   const int64_t per_job = chunks_per_job(launch), per_slot = slot_floats(max_length);

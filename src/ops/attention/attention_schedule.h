@@ -24,6 +24,9 @@ struct AttentionLaunch {
   const int32_t* lengths = nullptr;  // (sequences)
   const int32_t* tables = nullptr;   // (sequences, max_blocks)
   int64_t table_stride = 0, block_tokens = 0;
+
+  // Of the memory behind the pointers: rows of q, blocks of the cache.
+  int64_t num_tokens, num_blocks = 0;
 };
 
 class AttentionRunner {
@@ -31,13 +34,15 @@ class AttentionRunner {
   AttentionRunner(const Attention& attributes, CpuIsa isa, DType kv, Arithmetic arithmetic, int num_threads)
       : shape_(attributes), kv_heads_(attributes.kv_heads), num_threads_(num_threads), code_(attention_code(isa, kv, arithmetic)) {}
 
-  // max_length: of a sequence. A team that runs has num_threads threads.
+  // max_length: of a sequence. A team that runs has num_threads threads. run throws Error(kInvalidArgument), on all threads, when
+  // offsets, lengths or tables lead out of the operands' memory.
   size_t workspace_bytes(int64_t num_sequences, int64_t max_length) const;
   void run(Team& team, const AttentionLaunch& launch, int64_t max_length, std::byte* workspace) const;
 
  private:
   struct Share;
   class Walk;
+  void verify(const AttentionLaunch& launch, int64_t max_length) const;
   AttentionTile tile(const AttentionLaunch& launch, int64_t sequence, int64_t kv_head, int64_t index) const;
   Share share(const AttentionLaunch& launch, int64_t sequence, int64_t chunks_per_job) const;
   int64_t chunks_per_job(const AttentionLaunch& launch) const;

@@ -35,7 +35,9 @@ class PagedAttentionKernel : public CpuKernel {
                                    .lengths = launch.inputs[3].as<int32_t>(),
                                    .tables = tables.as<int32_t>(),
                                    .table_stride = tables.row_stride(),
-                                   .block_tokens = kv.block_tokens};
+                                   .block_tokens = kv.block_tokens,
+                                   .num_tokens = q.sizes[0],
+                                   .num_blocks = launch.inputs[1].sizes[0]};
     runner_.run(team, operands, max_length(launch.inputs), launch.workspace);
   }
   std::string description() const override { return description_; }

@@ -152,6 +152,33 @@ std::vector<float> run(const Attention& a, const std::vector<Operand>& operands,
   return read_floats(y);
 }
 
+TEST(PagedAttention, OffsetsLengthsAndTablesThatLeadOutOfTheCacheAreErrors) {
+  const Attention a{.heads = 2, .kv_heads = 1, .head_dim = 16};
+  const auto error = [&](size_t operand, int64_t element, int32_t value, int window = 0) {
+    std::vector<Operand> in = step(a, DType::kF32, {{1, 20, 3}, {2, 9, 9}}, 4);
+    in[operand].tensor.as<int32_t>()[element] = value;
+    Attention windowed = a;
+    windowed.window = window;
+    try {
+      run(windowed, in, Arithmetic::kFast, CpuIsa::kBaseline, 2);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error(4, 5, -1), "") << "behind the end of the sequence";
+  EXPECT_EQ(error(4, 0, -1, 8), "") << "before its window";
+  EXPECT_THAT(error(4, 4, -1), HasSubstr("block 4 of sequence 0"));
+  EXPECT_THAT(error(4, 0, -1, 18), HasSubstr("block 0 of sequence 0"));
+  EXPECT_THAT(error(4, 0, 1000), HasSubstr("number 1000"));
+  EXPECT_THAT(error(3, 0, 2), HasSubstr("length of 2"));
+  EXPECT_THAT(error(3, 0, 1000), HasSubstr("length of 1000"));
+  EXPECT_THAT(error(2, 0, -1), HasSubstr("from -1"));
+  EXPECT_THAT(error(2, 1, 100), HasSubstr("a length of 20"));
+  EXPECT_THAT(error(2, 1, -2), HasSubstr("fall from 0 to -2"));
+  EXPECT_THAT(error(2, 2, 100), HasSubstr("there are 12 tokens"));
+}
+
 TEST(PagedAttention, WhatIsNotFiniteReachesOnlyWhoSeesIt) {
   const Attention a{.heads = 3, .kv_heads = 1, .head_dim = 16, .window = 9};
   for (DType kv : {DType::kF32, DType::kBF16})
