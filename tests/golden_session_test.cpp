@@ -1,9 +1,8 @@
 // Golden models through Session, without cache or loop: logits of every position against Hugging Face's.
 #include <gtest/gtest.h>
 
-#include "build/builder.h"
 #include "golden_rows.h"
-#include "headrace/engine.h"
+#include "headrace/session.h"
 #include "models/models.h"
 #include "ops/ops.h"
 #include "test_data.h"

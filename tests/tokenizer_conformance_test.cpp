@@ -8,8 +8,8 @@
 #include "api/text_loader.h"
 #include "core/json.h"
 #include "core/utf8.h"
+#include "headrace/tokenizer.h"
 #include "test_data.h"
-#include "text/detokenizer.h"
 
 namespace headrace {
 namespace {

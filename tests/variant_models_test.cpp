@@ -7,7 +7,7 @@
 
 #include "api/load.h"
 #include "core/json.h"
-#include "headrace/engine.h"
+#include "headrace/session.h"
 #include "test_data.h"
 #include "weights/safetensors.h"
 

@@ -12,10 +12,17 @@ PUBLIC_HEADERS = {
     "graph.h": "ir",
     "functional.h": "ops",
     "nn.h": "nn",
-    "build.h": "compiler",
-    "engine.h": "session",
+    "weights.h": "weights",
+    "compile.h": "compiler",
+    "session.h": "session",
+    "engine.h": "engine",
+    "build.h": "build",
+    "tokenizer.h": "text",
     "executor.h": "runtime",
+    "chat_template.h": "llm",
+    "perplexity.h": "llm",
     "llm.h": "llm",
+    "encoder.h": "api",
 }
 
 # Two halves that never use each other; the rooms above them (session, api, cli) use both.

@@ -1,26 +1,35 @@
-// From a graph as its author wrote it to the program that will run: a list of passes, each graph to graph.
+// From a checkpoint, or from a graph of your own, to an engine.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "headrace/graph.h"
+#include "headrace/compile.h"
+#include "headrace/engine.h"
 
 namespace headrace {
 
-struct CompileOptions {
-  // Causal attention reads and writes a paged KV cache (state of the graph) instead of this run's keys and values only.
-  bool kv_cache = false;
-  std::vector<std::string> skip_passes;
-  // Called after each pass.
-  std::function<void(const std::string& pass, const Graph& graph, double milliseconds)> observer;
+struct BuildOptions {
+  // auto: weights as stored, fast products; fp32: exact products; bf16, fp16: float matrices are converted.
+  std::string dtype = "auto";
+  std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
+  CompileOptions passes;                   // kv_cache is decided by the model's kind
 };
 
-// Rewrites `graph` in place, verifying after each pass. Throws Error(kInvalidArgument) for an unknown pass name, Error(kInternal)
-// naming the pass that broke the graph.
-void compile(Graph& graph, const CompileOptions& options = {});
+// `checkpoint`: a Hugging Face folder, a .gguf file, or, with random weights, a config.json. Throws Error for anything that does not fit
+// together; missing, extra and misshapen weights in one.
+Engine build_engine(const std::string& checkpoint, const BuildOptions& options = {});
 
-std::vector<std::string> pass_names();  // in order
+// A model of your own, as nn.h lets you write it.
+//   model     a decoder reads nn::tokens and the like, and has one output, "logits": (rows, vocabulary) float32 of nn::select_logit_rows.
+//             An encoder has "last_hidden_state": (tokens, hidden)
+//   weights   of its parameters, by name; may be null for an engine to look at
+//   text      of its tokenizer: read_text_files(folder); may be empty
+// Throws Error when weights and parameters do not fit; random_weights in the options is not looked at.
+Engine build_engine(Graph model, std::shared_ptr<const WeightSource> weights, const ModelInfo& info, TextFiles text = {},
+                    const BuildOptions& options = {});
+
+// Weights of chance for every parameter of a graph, of the types that it declares: for measuring and testing. They depend on the seed and
+// the names only. Throws Error(kUnsupported) for types that values cannot be rounded to (the K types).
+std::shared_ptr<const WeightSource> random_weights(const Graph& graph, uint64_t seed);
 
 }  // namespace headrace

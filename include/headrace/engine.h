@@ -1,41 +1,69 @@
-// Session: any graph, compiled and run on named tensors. For language models with a cache and many requests see executor.h, llm.h.
+// The engine: a model built for running. In memory it is this struct, on disk one file, which any safetensors reader opens
+// (docs/engine-format.md). It is bound to no processor, and runs nothing itself: Executor, LLM, Encoder and Session do.
+//
+//   Engine engine = build_engine("SmolLM2-135M-Instruct");        // headrace/build.h
+//   write_engine(engine, "smollm2.engine");
+//   LLM llm(read_engine("smollm2.engine"));                       // headrace/llm.h
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-
-#include "headrace/build.h"
 #include "headrace/graph.h"
+#include "headrace/weights.h"
 
 namespace headrace {
 
-class Device;
-class WeightSource;
+class ChatTemplate;
+class Tokenizer;
 
-struct SessionOptions {
-  int num_threads = 0;  // 0: one per core
-  bool exact = false;   // products in fp32 with weights widened exactly, instead of the speed that stored types permit
-  bool compile = true;  // run the passes first; false: the graph as it stands
-  CompileOptions passes;
+struct Engine {
+  std::string origin;  // for people: the path that it was built from or read from
+  Graph program;       // after all passes
+  ModelKind kind = ModelKind::kDecoder;
+  int64_t vocab_size = 0;
+  int64_t max_positions = 0;                    // the longest context that the model was made for
+  std::string config = "null";                  // JSON: the checkpoint's config.json in one spelling
+  std::string generation = "null";              // JSON: what to do when a user says nothing: eos_token_ids, temperature ...
+  std::string pooling = "null";                 // JSON: how an encoder's vectors are pooled
+  TextFiles text;                               // of the tokenizer and the chat template; may be empty
+  std::shared_ptr<const WeightSource> weights;  // null in an engine without weights
+  bool exact = false;                           // products in fp32 with weights widened exactly
 };
 
-class Session {
- public:
-  // `weights` gives the graph's parameters by name; null when it has none. Throws Error listing every missing or misshapen one.
-  Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options = {});
-  ~Session();
-  Session(Session&&) noexcept;
+// ---------------------------------------------------------------------------------------------------------------- on disk
 
-  // Runs on tensors in host memory, by input name. Symbolic sizes follow from them and may differ from run to run.
-  // Throws Error(kInvalidArgument) for missing inputs, wrong types or sizes that do not fit together.
-  std::map<std::string, HostTensor> run(const std::map<std::string, Tensor>& inputs);
-
-  const Graph& program() const;  // after the passes
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+enum class WeightsMode {
+  kEmbed,  // in the engine's file
+  kLink,   // the file refers to the checkpoint's, which must stay where they are or move along
+  kNone,   // a program without weights, to look at
 };
+
+// Written aside and renamed: an interrupted write leaves nothing behind. Throws Error(kInvalidArgument) for kLink when a weight is
+// not in a file.
+void write_engine(const Engine& engine, const std::string& path, WeightsMode mode = WeightsMode::kEmbed);
+
+// Throws Error(kInvalidArgument) when the file is damaged or of a later format, or when a linked file is missing or has changed.
+Engine read_engine(const std::string& path);
+
+// By how it begins or by its metadata; false for other files, also for other safetensors files. True for one that is cut short.
+bool is_engine_file(const std::string& path);
+
+// ---------------------------------------------------------------------------------------------------------------- what is in it
+
+struct EngineInfo {
+  struct Weights {
+    int64_t tensors = 0, parameters = 0, bytes = 0;
+  };
+  std::string model_type;  // config.json's, "llama"; empty when it does not say
+  int64_t num_nodes = 0;
+  int64_t num_parameters = 0;
+  int64_t weight_bytes = 0;        // as stored
+  int64_t kv_bytes_per_token = 0;  // that one token of a sequence takes in the KV cache, over all layers; 0 for encoders
+  std::map<DType, Weights> dtypes;
+};
+EngineInfo inspect(const Engine& engine);
+
+// Null when the engine carries no tokenizer files. Throws Error for damaged ones.
+std::shared_ptr<const Tokenizer> load_tokenizer(const Engine& engine);
+// Null when it has no chat template. Throws Error for one that cannot be parsed.
+std::shared_ptr<const ChatTemplate> load_chat_template(const Engine& engine, const Tokenizer& tokenizer);
 
 }  // namespace headrace

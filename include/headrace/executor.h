@@ -204,7 +204,12 @@ struct LoadOptions {
   ExecutorOptions executor;                // eos_token_ids are the model's, unless given
 };
 
-// A Hugging Face folder, a .gguf file or an engine. Throws Error.
+struct Engine;
+
+// `path`: a Hugging Face folder, a .gguf file or an engine; anything but an engine is built in memory. Throws Error.
 std::unique_ptr<Executor> load_executor(const std::string& path, const LoadOptions& options = {});
+std::unique_ptr<Executor> load_executor(Engine engine, const LoadOptions& options = {});  // headrace/engine.h
+// What load_executor(path) runs. Throws Error, also for a device or dtype that is not known.
+Engine load_engine(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace headrace

@@ -8,6 +8,14 @@
 
 namespace headrace {
 
+// The ops that Headrace knows, for new graphs and for graphs read from text:
+//   Graph graph(builtin_ops());        Graph back = Graph::parse(graph.to_text(), builtin_ops());
+// Made on first use and never changed.
+std::shared_ptr<const OpRegistry> builtin_ops();
+// Adds the same to a registry of your own, beside ops of your own: those run as their reference does. Graphs of such a registry can be run
+// (Session), but not be written to engines, whose reader knows only the built-in ones.
+void register_ops(OpRegistry& registry);
+
 Value add(Value x, Value y);
 Value sub(Value x, Value y);
 Value mul(Value x, Value y);

@@ -5,14 +5,10 @@
 //   llm.chat({{"user", "Why is the sky blue?"}}, {}, [](const Completion& piece) { std::cout << piece.text << std::flush; });
 #pragma once
 
+#include "headrace/chat_template.h"
 #include "headrace/executor.h"
 
 namespace headrace {
-
-class Tokenizer;
-namespace jinja {
-class ChatTemplate;
-}
 
 // ---------------------------------------------------------------------------------------------------------------- in
 
@@ -27,11 +23,6 @@ struct Prompt {
   bool add_special = true;         // begin token and the like, as the model's tokenizer is configured
   bool parse_special = false;      // what is spelled like a control token is one. Not for text from strangers
   bool only_known_tokens = true;  // rows of the vocabulary that the tokenizer has no token for are never sampled. Ids are taken as they are
-};
-
-struct Message {
-  std::string role;  // "system", "user", "assistant"
-  std::string content;
 };
 
 struct GenerateOptions {
@@ -104,11 +95,14 @@ class LLM {
  public:
   struct Parts {
     std::unique_ptr<Executor> executor;
-    std::shared_ptr<const Tokenizer> tokenizer;
-    std::shared_ptr<const jinja::ChatTemplate> chat_template;  // may be null
+    std::shared_ptr<const Tokenizer> tokenizer;         // null: prompts are token ids, and texts are empty
+    std::shared_ptr<const ChatTemplate> chat_template;  // may be null
+    std::string origin;                                 // for errors: the model's path
+    std::string chat_template_error;                    // why it is null though the model has one
   };
-  // A Hugging Face folder, a .gguf file or an engine.
+  // A Hugging Face folder, a .gguf file or an engine. A model without tokenizer files takes token ids and gives token ids.
   explicit LLM(const std::string& path, const LoadOptions& options = {});
+  explicit LLM(Engine engine, const LoadOptions& options = {});  // headrace/engine.h
   explicit LLM(Parts parts);
   ~LLM();
   LLM(LLM&&) noexcept;
@@ -126,7 +120,8 @@ class LLM {
   RequestId start(const Prompt& prompt, const GenerateOptions& options, CompletionCallback on_piece);
   void cancel(RequestId id);
 
-  // The prompt of a conversation, ready for an answer. Throws Error when the model has no chat template, or it refuses.
+  // The prompt of a conversation, ready for an answer; what people write in it never becomes a control token (ChatEncoder). Throws Error
+  // when the model has no chat template, or it refuses.
   Prompt chat_prompt(std::span<const Message> messages) const;
   // The same from JSON as in OpenAI's API: an array of messages, with whatever else the template understands; and an array of
   // tools, or "".
@@ -135,7 +130,11 @@ class LLM {
   std::string decode(std::span<const int32_t> token_ids) const;  // valid UTF-8
 
   Executor& executor();
+  bool has_tokenizer() const;
+  bool has_chat_template() const;
+  // Throw Error(kNotFound) that says so when the model has none, Error(kInvalidArgument) for a template that cannot be parsed.
   const Tokenizer& tokenizer() const;
+  const ChatTemplate& chat_template() const;
 
  private:
   struct Impl;

@@ -27,6 +27,9 @@ struct Error : std::runtime_error {
   ErrorCode code;
 };
 
+// Of the library that is linked: "0.1.0".
+std::string_view version();
+
 // ---------------------------------------------------------------------------------------------------------------- element types
 
 // How the elements of a tensor are stored. The block types are GGUF's: a block of consecutive elements of a row shares its scales.
@@ -193,6 +196,19 @@ class HostTensor {
  private:
   std::shared_ptr<void> bytes_;
   Tensor view_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------- models
+
+// How a model is used: a decoder writes token after token, an encoder gives vectors of whole texts.
+enum class ModelKind { kDecoder, kEncoder };
+inline std::string_view name(ModelKind kind) { return kind == ModelKind::kDecoder ? "decoder" : "encoder"; }
+
+// What is needed to run a model beyond its graph.
+struct ModelInfo {
+  ModelKind kind = ModelKind::kDecoder;
+  int64_t vocab_size = 0;
+  int64_t max_positions = 0;  // the longest context that it was made for
 };
 
 }  // namespace headrace

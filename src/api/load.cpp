@@ -3,72 +3,76 @@
 #include <algorithm>
 
 #include "api/plan_model.h"
-#include "api/text_loader.h"
-#include "build/builder.h"
-#include "core/context.h"
-#include "core/log.h"
-#include "engine/engine_file.h"
+#include "build/weight_dtype.h"
+#include "core/json.h"
+#include "headrace/build.h"
+#include "headrace/llm.h"
 
 namespace headrace {
 namespace {
-
-WeightDType parse_weight_dtype(const std::string& dtype) {
-  if (dtype == "auto") return WeightDType::kAuto;
-  if (dtype == "fp32" || dtype == "float32") return WeightDType::kF32;
-  if (dtype == "bf16" || dtype == "bfloat16") return WeightDType::kBF16;
-  if (dtype == "fp16" || dtype == "float16" || dtype == "half") return WeightDType::kF16;
-  invalid("dtype '{}' is not known; wanted auto, fp32, bf16 or fp16", printable(dtype));
-}
 
 void check_device(const std::string& device) {
   if (device == "auto" || device == "cpu") return;
   fail(ErrorCode::kUnsupported, "device '{}': this build of Headrace runs on 'cpu' only", printable(device));
 }
 
+// What ends a sequence: the engine's end tokens, then the tokenizer's, as far as the model has them.
+std::vector<int32_t> eos_token_ids(const Engine& engine, const Tokenizer* tokenizer) {
+  std::vector<int32_t> ids;
+  const auto add = [&](int64_t id) {
+    if (id >= 0 && id < engine.vocab_size && std::ranges::find(ids, id) == ids.end()) ids.push_back(int32_t(id));
+  };
+  const Json generation = parse_json(engine.generation, engine.origin + ": generation");
+  if (generation.is_object())
+    if (const auto named = generation.find("eos_token_ids"); named != generation.end())
+      for (const Json& id : *named)
+        if (id.is_number_integer() && fits<int64_t>(id)) add(id.get<int64_t>());
+  if (tokenizer)
+    for (int32_t id : tokenizer->stop_ids()) add(id);
+  return ids;
+}
+
+LLM::Parts load_parts(Engine engine, const LoadOptions& options) {
+  ModelText text = load_text(engine);
+  const std::string origin = engine.origin;
+  std::unique_ptr<Executor> executor = make_executor(std::move(engine), text.tokenizer.get(), options);
+  return {.executor = std::move(executor),
+          .tokenizer = std::move(text.tokenizer),
+          .chat_template = std::move(text.chat_template),
+          .origin = origin,
+          .chat_template_error = std::move(text.chat_template_error)};
+}
+
 }  // namespace
 
 Engine load_engine(const std::string& path, const LoadOptions& options) {
   check_device(options.device);
+  if (!is_engine_file(path)) return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights});
+  if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
+  Engine engine = read_engine(path);
   const WeightDType dtype = parse_weight_dtype(options.dtype);
-  if (is_engine_file(path)) {
-    if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
-    Engine engine = read_engine(path);
-    if (dtype == WeightDType::kF32) engine.exact = true;
-    else if (dtype != WeightDType::kAuto)
-      invalid("{}: an engine's weights are what they were built as; build it with --dtype {}", path, options.dtype);
-    return engine;
-  }
-  return build_engine(path, {.dtype = dtype, .random_weights = options.random_weights});
+  if (dtype == WeightDType::kF32) engine.exact = true;
+  else if (dtype != WeightDType::kAuto)
+    invalid("{}: an engine's weights are what they were built as; build it with --dtype {}", path, options.dtype);
+  return engine;
 }
 
 ModelText load_text(const Engine& engine) {
   ModelText text;
-  if (engine.text.empty()) return text;
-  return with_context(engine.origin, [&] {
-    text.tokenizer = make_tokenizer(engine.text);
-    try {
-      text.chat_template = make_chat_template(engine.text, *text.tokenizer);
-    } catch (const Error& e) {
-      text.template_error = fmt::format("{}: {}", engine.origin, e.what());
-    }
-    return text;
-  });
+  text.tokenizer = load_tokenizer(engine);
+  if (!text.tokenizer) return text;
+  try {
+    text.chat_template = load_chat_template(engine, *text.tokenizer);
+  } catch (const Error& e) {
+    text.chat_template_error = e.what();
+  }
+  return text;
 }
 
 std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenizer, const LoadOptions& options) {
+  check_device(options.device);
   ExecutorOptions executor = options.executor;
-  if (executor.eos_token_ids.empty()) {
-    const auto ids = engine.generation.find("eos_token_ids");
-    if (ids != engine.generation.end())
-      for (const Json& id : *ids)
-        if (id.is_number_integer() && id.get<int64_t>() >= 0 && id.get<int64_t>() < engine.vocab_size)
-          executor.eos_token_ids.push_back(id.get<int32_t>());
-    if (tokenizer)
-      for (int32_t id : tokenizer->stop_ids())
-        if (id < engine.vocab_size &&
-            std::find(executor.eos_token_ids.begin(), executor.eos_token_ids.end(), id) == executor.eos_token_ids.end())
-          executor.eos_token_ids.push_back(id);
-  }
+  if (executor.eos_token_ids.empty()) executor.eos_token_ids = eos_token_ids(engine, tokenizer);
   // Keys of equal beginnings differ where rope depends on how long the whole prompt is.
   if (const Value reach = engine.program.find(Leaf::kInput, "reach"); reach && !reach.users().empty()) executor.prefix_cache = false;
   auto model =
@@ -76,26 +80,16 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
   return std::make_unique<Executor>(std::move(model), std::move(executor));
 }
 
+std::unique_ptr<Executor> load_executor(Engine engine, const LoadOptions& options) {
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(engine);
+  return make_executor(std::move(engine), tokenizer.get(), options);
+}
+
 std::unique_ptr<Executor> load_executor(const std::string& path, const LoadOptions& options) {
-  Engine engine = load_engine(path, options);
-  const ModelText text = load_text(engine);
-  return make_executor(std::move(engine), text.tokenizer.get(), options);
+  return load_executor(load_engine(path, options), options);
 }
 
-namespace {
-
-LLM::Parts load_parts(const std::string& path, const LoadOptions& options) {
-  Engine engine = load_engine(path, options);
-  ModelText text = load_text(engine);
-  if (!text.tokenizer)
-    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); text needs them", path);
-  if (!text.template_error.empty()) log_line(LogLevel::kWarning, text.template_error);
-  std::unique_ptr<Executor> executor = make_executor(std::move(engine), text.tokenizer.get(), options);
-  return {std::move(executor), std::move(text.tokenizer), std::move(text.chat_template)};
-}
-
-}  // namespace
-
-LLM::LLM(const std::string& path, const LoadOptions& options) : LLM(load_parts(path, options)) {}
+LLM::LLM(Engine engine, const LoadOptions& options) : LLM(load_parts(std::move(engine), options)) {}
+LLM::LLM(const std::string& path, const LoadOptions& options) : LLM(load_engine(path, options), options) {}
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "engine/inspect.h"
 #include "lowering/weight_parameters.h"
 #include "ops/ops.h"
 
@@ -17,19 +18,6 @@ constexpr int kLogitRows = 64;
 constexpr int kTableStep = 16;                     // block tables grow by so many columns, so that sizes seldom change
 constexpr int kContextsCached = 8;                 // sequences of full length that the cache can hold, memory permitting
 constexpr int64_t kMostCached = int64_t{1} << 26;  // tokens, however little one takes
-
-// The cache has the 16-bit type that the weights have, fp16 for block types; unless they are fp32 or exactness is asked for: then it is
-// as exact as the rest.
-DType cache_dtype(const Engine& engine) {
-  DType dtype = DType::kF32;
-  if (engine.exact) return dtype;
-  for (const Value& p : engine.program.leaves(Leaf::kParameter)) {
-    if (p.shape().rank() != 2 || p.dtype() == DType::kF32) continue;
-    if (p.dtype() != DType::kBF16) return DType::kF16;
-    dtype = DType::kBF16;
-  }
-  return dtype;
-}
 
 // What the sampler reads must be what the program writes.
 void check_logits(const Engine& engine) {
@@ -47,25 +35,17 @@ int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_S
 
 }  // namespace
 
-int64_t kv_bytes_per_token(const Engine& engine) {
-  Dim bytes = 0;
-  for (const Value& kv : engine.program.leaves(Leaf::kState)) {  // (num_blocks, 2, kv_heads, block_tokens, head_dim)
-    if (kv.shape().rank() != 5) invalid("{}: the cache '{}' is {}, five axes are wanted", engine.origin, kv.name(), kv.type().to_string());
-    bytes = bytes + kv.shape()[2] * kv.shape()[4] * Dim(2 * info(cache_dtype(engine)).block_bytes);
-  }
-  return bytes.value();
-}
-
 PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
-  if (engine.kind != "decoder")
-    fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; 'headrace embed' makes vectors with it", engine.origin);
+  if (engine.kind != ModelKind::kDecoder)
+    fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; Encoder and 'headrace embed' make vectors with it",
+         engine.origin);
   if (!engine.program.leaves(Leaf::kParameter).empty() && !engine.weights)
     fail(ErrorCode::kUnsupported, "{}: is an engine without weights; build it with --weights embed or link", engine.origin);
   check_logits(engine);
   device_ = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
   stream_ = device_->make_stream();
 
-  const DType dtype = cache_dtype(engine);
+  const DType dtype = kv_cache_dtype(engine);
   kv_bytes_per_token_ = headrace::kv_bytes_per_token(engine);
   std::vector<Value> states = engine.program.leaves(Leaf::kState);
   for (const Value& kv : states) engine.program.set_type(kv, {dtype, kv.shape()});

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "device/cpu/cpu_device.h"
-#include "engine/engine.h"
+#include "headrace/engine.h"
 #include "lowering/plan.h"
 #include "runtime/model.h"
 
 namespace headrace {
-
-// Bytes of cache that one token of a sequence takes, over all layers. Throws Error(kInvalidArgument) for states that are no cache.
-int64_t kv_bytes_per_token(const Engine& engine);
 
 struct PlanModelOptions {
   int num_threads = 0;  // 0: one per core

@@ -2,13 +2,29 @@
 
 #include <algorithm>
 
+#include "core/context.h"
 #include "core/json.h"
+#include "core/mapped_file.h"
+#include "headrace/engine.h"
+#include "jinja/chat_template.h"
 #include "text/assets.h"
 #include "text/gguf_vocabulary.h"
+#include "weights/folder.h"
 #include "weights/gguf.h"
+#include "weights/text_files.h"
 
 namespace headrace {
 namespace {
+
+namespace fs = std::filesystem;
+
+// The name under which a vocabulary file is understood, whatever it is called itself.
+std::string canonical_name(const std::string& file) {
+  if (file == "vocab.txt" || file.ends_with(".tiktoken")) return file;
+  if (file.ends_with(".json")) return "tokenizer.json";
+  if (file.ends_with(".model")) return "tokenizer.model";
+  return "";
+}
 
 GgufVocabulary vocabulary_of(const GgufFile& file) {
   const auto key = [](const char* name) { return std::string("tokenizer.ggml.") + name; };
@@ -37,6 +53,21 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
 }
 
 }  // namespace
+
+TextFiles find_text_files(const std::string& path) {
+  if (!is_there(path))
+    fail(ErrorCode::kNotFound, "{}: does not exist; wanted a model, a folder with a vocabulary or a vocabulary file", printable(path, 500));
+  if (is_engine_file(path)) return read_engine(path).text;
+  TextFiles text = read_text_files(path);
+  if (text.empty() && !is_folder(path)) {
+    const std::string name = canonical_name(fs::path(path).filename().string());
+    if (name.empty())
+      invalid("{}: is no vocabulary: wanted tokenizer.json, *.model, *.tiktoken, vocab.txt, a .gguf or a folder with one of them", path);
+    const auto file = MappedFile::open(path);
+    text.files[name] = {file->text(), file};
+  }
+  return text;
+}
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TextFiles& text) {
   if (const std::optional<std::string_view> vocabulary = text.find(kGgufVocabulary)) {
@@ -88,13 +119,38 @@ Sources template_values(const TextFiles& text, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::shared_ptr<const jinja::ChatTemplate> make_chat_template(const TextFiles& text, const Tokenizer& tokenizer) {
+std::shared_ptr<const ChatTemplate> make_chat_template(const TextFiles& text, const Tokenizer& tokenizer) {
   Sources sources = template_files(text);
   if (std::none_of(sources.begin(), sources.end(), [](const auto& source) { return source.first == "default"; })) {
     const Sources values = template_values(text, tokenizer);
     sources.insert(sources.end(), values.begin(), values.end());
   }
-  return sources.empty() ? nullptr : std::make_shared<const jinja::ChatTemplate>(sources, tokenizer.named_tokens());
+  if (sources.empty()) return nullptr;
+  return std::make_shared<const ChatTemplate>(std::make_unique<const jinja::ChatTemplate>(sources, tokenizer.named_tokens()));
+}
+
+// ---------------------------------------------------------------------------------------------------------------- the public doors
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
+  const TextFiles files = find_text_files(path);
+  if (files.empty())
+    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, *.tiktoken, vocab.txt or a GGUF's)", path);
+  return with_context(path, [&] { return make_tokenizer(files); });
+}
+
+std::shared_ptr<const ChatTemplate> load_chat_template(const std::string& path) {
+  const TextFiles files = find_text_files(path);
+  if (files.empty()) return nullptr;
+  return with_context(path, [&] { return make_chat_template(files, *make_tokenizer(files)); });
+}
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const Engine& engine) {
+  if (engine.text.empty()) return nullptr;
+  return with_context(engine.origin, [&] { return make_tokenizer(engine.text); });
+}
+
+std::shared_ptr<const ChatTemplate> load_chat_template(const Engine& engine, const Tokenizer& tokenizer) {
+  return with_context(engine.origin, [&] { return make_chat_template(engine.text, tokenizer); });
 }
 
 }  // namespace headrace

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "core/json.h"
-#include "engine/engine_file.h"
+#include "headrace/engine.h"
 
 namespace headrace::cli {
 namespace {

@@ -4,6 +4,8 @@
 #include "cli/generate_options.h"
 #include "cli/model_options.h"
 #include "cli/verbs.h"
+#include "core/json.h"
+#include "headrace/llm.h"
 
 namespace headrace::cli {
 namespace {
@@ -18,14 +20,10 @@ struct ChatSettings {
 int chat(ChatSettings& s) {
   const double start = now_s();
   Engine engine = load_engine(s.model.path, s.model.load);
-  complete_sampling(s.generate.sampling, engine.generation);
-  LoadedModel model = load_model(std::move(engine), s.model, now_s() - start);
-  if (!model.text.tokenizer) fail(ErrorCode::kNotFound, "{}: has no tokenizer files; a conversation needs them", s.model.path);
-  if (!model.text.template_error.empty()) invalid("{}", model.text.template_error);
-  if (!model.text.chat_template)
-    fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or 'headrace run -p'", s.model.path);
-  LLM llm({std::move(model.executor), model.text.tokenizer, model.text.chat_template});
-  return Conversation(std::move(llm), s.generate, s.system, model.load_s, s.stats).run();
+  complete_sampling(s.generate.sampling, parse_json(engine.generation, s.model.path));
+  LLM llm(std::move(engine), s.model.load);
+  llm.chat_template();  // an Error now, rather than at the first question
+  return Conversation(std::move(llm), s.generate, s.system, now_s() - start, s.stats).run();
 }
 
 }  // namespace

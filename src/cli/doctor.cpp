@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "core/json.h"
-#include "core/version.h"
 #include "device/cpu/cpu_features.h"
 #include "measure/machine_peak.h"
 
@@ -50,7 +49,7 @@ OrderedJson examine() {
   for (CpuIsa isa : runnable_cpu_isas()) runnable.push_back(std::string(name(isa)));
   ThreadPool pool;
   const int64_t page = ::sysconf(_SC_PAGESIZE);
-  return {{"version", kVersion},
+  return {{"version", version()},
           {"cpu", value_in("/proc/cpuinfo", "model name")},
           {"cpu_flags", cpu_flags()},
           {"isa", std::string(name(best_cpu_isa()))},

@@ -1,12 +1,11 @@
 // headrace inspect: what is in a model or an engine, without running it.
-#include "api/plan_model.h"
 #include "cli/graph_svg.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "core/json.h"
 #include "core/new_file.h"
-#include "engine/engine_file.h"
+#include "headrace/engine.h"
 #include "weights/checkpoint.h"
 
 namespace headrace::cli {
@@ -24,25 +23,6 @@ std::string format_of(const std::string& path) {
   return path.ends_with(".json") ? "config" : "folder";
 }
 
-struct Facts {
-  int64_t num_parameters = 0, weight_bytes = 0;
-  struct PerDtype {
-    int64_t tensors = 0, parameters = 0, bytes = 0;
-  };
-  std::map<std::string, PerDtype> dtypes;
-};
-
-Facts facts_of(const Graph& program) {
-  Facts facts;
-  for (const Value& p : program.leaves(Leaf::kParameter)) {
-    const int64_t n = p.shape().numel().value(), bytes = storage_bytes(p.dtype(), n);
-    facts.num_parameters += n, facts.weight_bytes += bytes;
-    Facts::PerDtype& d = facts.dtypes[std::string(name(p.dtype()))];
-    d.tensors += 1, d.parameters += n, d.bytes += bytes;
-  }
-  return facts;
-}
-
 OrderedJson types(const std::vector<std::pair<std::string, Value>>& values) {
   OrderedJson json = OrderedJson::object();
   for (const auto& [name, value] : values) json[name] = value.type().to_string();
@@ -50,21 +30,21 @@ OrderedJson types(const std::vector<std::pair<std::string, Value>>& values) {
 }
 
 OrderedJson describe(const Engine& engine, const InspectSettings& s) {
-  const Facts facts = facts_of(engine.program);
+  const EngineInfo info = headrace::inspect(engine);
   OrderedJson dtypes = OrderedJson::object();
-  for (const auto& [name, d] : facts.dtypes) dtypes[name] = {{"tensors", d.tensors}, {"parameters", d.parameters}, {"bytes", d.bytes}};
+  for (const auto& [dtype, d] : info.dtypes)
+    dtypes[std::string(name(dtype))] = {{"tensors", d.tensors}, {"parameters", d.parameters}, {"bytes", d.bytes}};
   std::vector<std::pair<std::string, Value>> inputs, outputs;
   for (const Value& v : engine.program.leaves(Leaf::kInput)) inputs.emplace_back(v.name(), v);
   for (const Graph::Output& o : engine.program.outputs()) outputs.emplace_back(o.name, o.value);
-  const Json* config = &engine.config;
   OrderedJson json = {{"path", s.model.path},
                       {"format", format_of(s.model.path)},
-                      {"kind", engine.kind},
-                      {"model_type", config->is_object() ? config->value("model_type", Json()) : Json()},
-                      {"num_nodes", engine.program.num_nodes()},
-                      {"num_parameters", facts.num_parameters},
-                      {"weight_bytes", facts.weight_bytes},
-                      {"kv_bytes_per_token", kv_bytes_per_token(engine)},
+                      {"kind", name(engine.kind)},
+                      {"model_type", info.model_type.empty() ? OrderedJson() : OrderedJson(info.model_type)},
+                      {"num_nodes", info.num_nodes},
+                      {"num_parameters", info.num_parameters},
+                      {"weight_bytes", info.weight_bytes},
+                      {"kv_bytes_per_token", info.kv_bytes_per_token},
                       {"max_positions", engine.max_positions},
                       {"vocab_size", engine.vocab_size},
                       {"exact", engine.exact},

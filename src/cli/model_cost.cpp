@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/plan_model.h"
+#include "engine/inspect.h"
 
 namespace headrace::cli {
 namespace {

@@ -1,7 +1,7 @@
 // What a step of a model costs at least: bytes that must be read, products that must be made.
 #pragma once
 
-#include "engine/engine.h"
+#include "headrace/engine.h"
 
 namespace headrace::cli {
 

@@ -45,15 +45,6 @@ void declare_model(Options& options, ModelOptions& model) {
   declare_random_weights(options, model);
 }
 
-LoadedModel load_model(Engine engine, const ModelOptions& options, double already_s) {
-  const double start = now_s();
-  LoadedModel model;
-  model.text = load_text(engine);
-  model.executor = make_executor(std::move(engine), model.text.tokenizer.get(), options.load);
-  model.load_s = already_s + now_s() - start;
-  return model;
-}
-
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace headrace::cli

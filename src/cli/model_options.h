@@ -1,8 +1,10 @@
-// What every verb that loads a model asks for, and the model once loaded.
+// What every verb that loads a model asks for.
 #pragma once
 
-#include "api/load.h"
 #include "cli/options.h"
+#include "core/error.h"
+#include "headrace/engine.h"
+#include "headrace/executor.h"
 
 namespace headrace::cli {
 
@@ -20,14 +22,6 @@ void declare_random_weights(Options& options, ModelOptions& model);
 
 // 0: as many as there are cores.
 void check_threads(int threads);
-
-// A decoder, ready.
-struct LoadedModel {
-  ModelText text;
-  std::unique_ptr<Executor> executor;
-  double load_s = 0;
-};
-LoadedModel load_model(Engine engine, const ModelOptions& options, double already_s);
 
 // Seconds on a steady clock.
 double now_s();

@@ -11,7 +11,6 @@
 #include "cli/nearest.h"
 #include "cli/output.h"
 #include "core/error.h"
-#include "core/version.h"
 
 namespace headrace::cli {
 namespace {
@@ -155,7 +154,7 @@ std::string message_of(const CLI::App& app, const CLI::ParseError& e) {
 int run_program(int argc, const char* const* argv, const std::vector<Verb>& verbs) {
   CLI::App app("Headrace runs transformer language models: from a checkpoint to text.", "headrace");
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_version_flag("--version", std::string("headrace ") + kVersion);
+  app.set_version_flag("--version", fmt::format("headrace {}", version()));
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer("'headrace VERB --help' says more. MODEL is a Hugging Face folder, a .gguf file or an engine made by 'headrace build'.");

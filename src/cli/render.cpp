@@ -1,10 +1,10 @@
 // headrace render: a chat template with any context.
-#include "api/text_loader.h"
 #include "cli/output.h"
-#include "cli/text_source.h"
 #include "cli/verbs.h"
 #include "core/json.h"
+#include "headrace/chat_template.h"
 #include "jinja/strftime.h"
+#include "jinja/template.h"
 
 namespace headrace::cli {
 namespace {
@@ -14,20 +14,18 @@ struct RenderSettings {
 };
 
 // A model's template sees its special tokens, unless the context has others.
-std::string render_model(const std::string& path, const OrderedJson& context, const jinja::RenderOptions& options) {
-  const TextFiles files = find_text_files(path);
-  if (files.empty()) fail(ErrorCode::kNotFound, "{}: has no tokenizer files, so no chat template", path);
-  const auto chat_template = make_chat_template(files, *make_tokenizer(files));
+std::string render_model(const std::string& path, const OrderedJson& context, std::optional<std::tm> now) {
+  const std::shared_ptr<const ChatTemplate> chat_template = load_chat_template(path);
   if (!chat_template) fail(ErrorCode::kNotFound, "{}: has no chat template", path);
-  const auto part = [&](const char* key) { return context.contains(key) ? &context[key] : nullptr; };
+  const auto part = [&](const char* key) { return context.contains(key) ? context[key].dump() : std::string(); };
   const auto is_set = [&](const char* key) { return context.contains(key) && context[key].is_boolean() && context[key].get<bool>(); };
-  return chat_template->render({.messages = part("messages"),
-                                .tools = part("tools"),
-                                .documents = part("documents"),
-                                .variables = &context,
-                                .add_generation_prompt = is_set("add_generation_prompt"),
-                                .continue_final_message = is_set("continue_final_message")},
-                               options);
+  const auto array = [&](const char* key) { return context.contains(key) && context[key].is_null() ? std::string() : part(key); };
+  return chat_template->render_json(part("messages"), {.add_generation_prompt = is_set("add_generation_prompt"),
+                                                       .continue_final_message = is_set("continue_final_message"),
+                                                       .tools = array("tools"),
+                                                       .documents = array("documents"),
+                                                       .variables = context.dump(),
+                                                       .now = now});
 }
 
 int render(const RenderSettings& s) {
@@ -37,7 +35,7 @@ int render(const RenderSettings& s) {
   if (!context.is_object()) invalid("{}: the context is {}, wanted a JSON object", s.context, context.type_name());
   const bool is_template = s.source.ends_with(".jinja") || s.source.ends_with(".jinja2") || s.source.ends_with(".j2");
   write_output(is_template ? jinja::Template::parse(read_file(s.source), s.source).render(context, options)
-                           : render_model(s.source, context, options));
+                           : render_model(s.source, context, options.now));
   return 0;
 }
 

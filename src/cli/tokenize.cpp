@@ -1,9 +1,9 @@
 // headrace tokenize: text to token ids and back.
 #include "cli/output.h"
-#include "cli/text_source.h"
 #include "cli/verbs.h"
 #include "core/json.h"
 #include "core/utf8.h"
+#include "headrace/tokenizer.h"
 
 namespace headrace::cli {
 namespace {
@@ -27,7 +27,7 @@ int decode(const Tokenizer& tokenizer, const TokenizeSettings& s) {
 int tokenize(const TokenizeSettings& s) {
   if (s.special && s.no_special) throw UsageError("--special and --no-special exclude each other");
   if (s.text && s.decode) throw UsageError("-p and --decode exclude each other");
-  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(s.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(s.model);
   if (s.decode) return decode(*tokenizer, s);
   const std::vector<int32_t> ids =
       tokenizer->encode(s.text ? *s.text : read_input(), {.add_special = !s.no_special, .parse_special = s.parse_special});

@@ -4,7 +4,7 @@
 
 #include "compiler/passes/passes.h"
 #include "core/error.h"
-#include "headrace/build.h"
+#include "headrace/compile.h"
 
 namespace headrace {
 namespace {

@@ -1,15 +1,20 @@
-#include "engine/engine_file.h"
-
+// Engines on disk: one safetensors file, which any safetensors reader can open.
+//   metadata  headrace.format ("1"), headrace.version, engine (JSON: kind, vocab_size, max_positions, exact, config, generation,
+//             pooling, text_name, weights), program (text)
+//   tensors   headrace/text/NAME: tokenizer and template files as bytes; and with embedded weights one tensor for each under its
+//             checkpoint name. Block types are stored as bytes; "weights" in the JSON has every weight's type and sizes
+// With linked weights that JSON also says where in which file each tensor is, and a fingerprint of each file.
 #include <cstring>
 #include <filesystem>
 
 #include "core/context.h"
 #include "core/dtype.h"
+#include "core/json.h"
 #include "core/mapped_file.h"
-#include "core/version.h"
 #include "engine/check_program.h"
 #include "engine/linked_weights.h"
-#include "ops/ops.h"
+#include "headrace/engine.h"
+#include "headrace/functional.h"
 #include "weights/folder.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
@@ -158,13 +163,23 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
   for (const auto& [name, file] : engine.text.files)
     items.push_back({std::string(kTextPrefix) + name, DType::kU8, {int64_t(file.bytes.size())}});
 
-  const Json description = {{"kind", engine.kind},           {"vocab_size", engine.vocab_size}, {"max_positions", engine.max_positions},
-                            {"exact", engine.exact},         {"config", engine.config},         {"generation", engine.generation},
-                            {"pooling", engine.pooling},     {"text_name", engine.text.name},   {"weights_mode", kModeNames[int(mode)]},
-                            {"weights", std::move(weights)}, {"files", std::move(files)}};
+  const auto parsed = [&](const std::string& json, const char* what) {
+    return parse_json(json, fmt::format("{}: cannot be written: the engine's {}", path, what));
+  };
+  const Json description = {{"kind", name(engine.kind)},
+                            {"vocab_size", engine.vocab_size},
+                            {"max_positions", engine.max_positions},
+                            {"exact", engine.exact},
+                            {"config", parsed(engine.config, "config")},
+                            {"generation", parsed(engine.generation, "generation")},
+                            {"pooling", parsed(engine.pooling, "pooling")},
+                            {"text_name", engine.text.name},
+                            {"weights_mode", kModeNames[int(mode)]},
+                            {"weights", std::move(weights)},
+                            {"files", std::move(files)}};
   SafetensorsWriter writer(path, items,
                            {{kFormatKey, std::to_string(kFormat)},
-                            {"headrace.version", kVersion},
+                            {"headrace.version", std::string(version())},
                             {"engine", text_of(description, path)},
                             {"program", engine.program.to_text()}});
   if (mode == WeightsMode::kEmbed)
@@ -208,21 +223,22 @@ Engine read_program(const std::string& path) {
   detail::from_text(entry(kFormatKey), format);
   if (format < 1 || format > kFormat)
     fail(ErrorCode::kUnsupported, "{}: engine format {} (written by Headrace {}); this is Headrace {}, which reads up to format {}", path,
-         format, file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", kVersion, kFormat);
+         format, file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", version(), kFormat);
   const Json json = parse_json(entry("engine"), path + ": engine");
   const std::string where = path + ": engine";
   Engine engine{.origin = path, .program = Graph::parse(entry("program"), builtin_ops())};
-  engine.kind = require<std::string>(json, "kind", where);
-  if (engine.kind != "decoder" && engine.kind != "encoder")
-    invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(engine.kind));
+  const auto kind = require<std::string>(json, "kind", where);
+  if (kind == name(ModelKind::kEncoder)) engine.kind = ModelKind::kEncoder;
+  else if (kind != name(ModelKind::kDecoder)) invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(kind));
   check_program(engine.program, where);
   engine.vocab_size = require<int64_t>(json, "vocab_size", where);
   engine.max_positions = require<int64_t>(json, "max_positions", where);
   if (engine.vocab_size < 1 || engine.vocab_size > INT32_MAX || engine.max_positions < 1 || engine.max_positions > INT32_MAX)
     invalid("{}: impossible vocabulary or context size", where);
   engine.exact = require<bool>(json, "exact", where);
-  engine.config = json.value("config", Json()), engine.generation = json.value("generation", Json()),
-  engine.pooling = json.value("pooling", Json());
+  engine.config = json.value("config", Json()).dump();
+  engine.generation = json.value("generation", Json()).dump();
+  engine.pooling = json.value("pooling", Json()).dump();
   engine.text.name = find_or<std::string>(json, "text_name", folder_name(path), where);  // the first engines have none
   for (const SafetensorsTensor& t : file->tensors())
     if (t.name.starts_with(kTextPrefix))

@@ -1,14 +1,14 @@
-#include "engine/engine_file.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "core/json.h"
 #include "core/test_support.h"
 #include "engine/linked_weights.h"
-#include "ops/ops.h"
+#include "headrace/engine.h"
+#include "headrace/functional.h"
 #include "weights/file_weights.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
@@ -28,8 +28,8 @@ class EngineFile : public ::testing::Test {
                   .program = Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : q8_0[4, 32]\n param %b : f32[4]\n"
                                           " %y = linear(%x, %w, %b)\n return %y as \"logits\"\n}",
                                           builtin_ops())};
-    engine.kind = "decoder", engine.vocab_size = 4, engine.max_positions = 128;
-    engine.config = {{"model_type", "test"}};
+    engine.vocab_size = 4, engine.max_positions = 128;
+    engine.config = R"({"model_type":"test"})";
     auto owner = std::make_shared<std::string>("{\"hello\": 1}");
     engine.text = {.name = "tiny-llama3", .files = {{"tokenizer.json", {*owner, owner}}}};
     engine.weights = std::move(weights);
@@ -210,7 +210,7 @@ TEST_F(EngineFile, AttentionIsGuidedByWhatTheRuntimeGivesAlone) {
 
 TEST_F(EngineFile, WhatIsNoTextIsNotWritten) {
   Engine engine = make_engine(weights());
-  engine.config = {{"model_type", "\xff"}};
+  engine.config = "{\"model_type\": \"\xff\"}";
   EXPECT_NE(error_of([&] { write_engine(engine, path("a.engine"), WeightsMode::kNone); }).find("a.engine: cannot be written"),
             std::string::npos);
   engine = make_engine(weights());

@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "core/utf8.h"
-#include "llm/chat_prompt.h"
+#include "llm/messages.h"
 #include "llm/text_stream.h"
 
 namespace headrace {
@@ -90,18 +90,23 @@ Completion wait_for_all(Generation& generation, const CompletionCallback& on_pie
 }  // namespace
 
 struct LLM::Impl {
-  explicit Impl(Parts p) : parts(std::move(p)), prompter(parts.tokenizer, parts.chat_template) {}
+  explicit Impl(Parts p) : parts(std::move(p)) {
+    if (parts.tokenizer && parts.chat_template) chat_encoder.emplace(parts.tokenizer, parts.chat_template);
+  }
 
   Parts parts;
-  ChatPrompter prompter;
+  std::optional<ChatEncoder> chat_encoder;
 
   int vocab_limit(const Prompt& prompt) const {
-    return prompt.only_known_tokens ? std::min(int(parts.tokenizer->vocab_size()), parts.executor->vocab_size()) : 0;
+    if (!prompt.only_known_tokens || !parts.tokenizer) return 0;
+    return std::min(int(parts.tokenizer->vocab_size()), parts.executor->vocab_size());
   }
+  // Names the model in an error.
+  std::string here() const { return parts.origin.empty() ? "LLM" : parts.origin; }
 };
 
 LLM::LLM(Parts parts) {
-  if (!parts.executor || !parts.tokenizer) invalid("LLM: an executor and a tokenizer are needed");
+  if (!parts.executor) invalid("LLM: an executor is needed");
   impl_ = std::make_unique<Impl>(std::move(parts));
 }
 LLM::~LLM() = default;
@@ -109,7 +114,22 @@ LLM::LLM(LLM&&) noexcept = default;
 LLM& LLM::operator=(LLM&&) noexcept = default;
 
 Executor& LLM::executor() { return *impl_->parts.executor; }
-const Tokenizer& LLM::tokenizer() const { return *impl_->parts.tokenizer; }
+bool LLM::has_tokenizer() const { return impl_->parts.tokenizer != nullptr; }
+const Tokenizer& LLM::tokenizer() const {
+  if (!has_tokenizer())
+    fail(ErrorCode::kNotFound, "{}: has no tokenizer files (tokenizer.json, tokenizer.model, ...); text needs them: give token ids instead",
+         impl_->here());
+  return *impl_->parts.tokenizer;
+}
+
+bool LLM::has_chat_template() const { return impl_->parts.chat_template != nullptr; }
+const ChatTemplate& LLM::chat_template() const {
+  tokenizer();
+  if (!impl_->parts.chat_template_error.empty()) invalid("{}", impl_->parts.chat_template_error);
+  if (!has_chat_template())
+    fail(ErrorCode::kNotFound, "{}: has no chat template; use a model tuned for chat, or give it plain text", impl_->here());
+  return *impl_->parts.chat_template;
+}
 
 std::vector<int32_t> LLM::encode(const Prompt& prompt) const {
   if (!prompt.token_ids.empty()) return prompt.token_ids;
@@ -118,10 +138,11 @@ std::vector<int32_t> LLM::encode(const Prompt& prompt) const {
 
 std::string LLM::decode(std::span<const int32_t> token_ids) const { return replace_invalid_utf8(tokenizer().decode(token_ids)); }
 
-Prompt LLM::chat_prompt(std::span<const Message> messages) const { return chat_prompt_from_json(ChatPrompter::to_json(messages)); }
+Prompt LLM::chat_prompt(std::span<const Message> messages) const { return chat_prompt_from_json(to_json(messages)); }
 
 Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view tools) const {
-  Prompt prompt(impl_->prompter.encode(messages, tools));
+  chat_template();  // throws when there is none
+  Prompt prompt(impl_->chat_encoder->encode_json(messages, {.tools = std::string(tools)}));
   prompt.only_known_tokens = true;
   return prompt;
 }
@@ -130,6 +151,7 @@ Prompt LLM::chat_prompt_from_json(std::string_view messages, std::string_view to
 
 Generation LLM::start(const Prompt& prompt, const GenerateOptions& options) {
   std::vector<int32_t> ids = encode(prompt);
+  if (!options.stop.empty()) tokenizer();  // without one there is no text to look for them in
   TextStream stream(impl_->parts.tokenizer, options, ids);
   const RequestId id = executor().enqueue(make_request(std::move(ids), options, impl_->vocab_limit(prompt)));
   return Generation(std::make_unique<Generation::State>(Generation::State{&executor(), id, std::move(stream)}));
@@ -137,6 +159,7 @@ Generation LLM::start(const Prompt& prompt, const GenerateOptions& options) {
 
 RequestId LLM::start(const Prompt& prompt, const GenerateOptions& options, CompletionCallback on_piece) {
   std::vector<int32_t> ids = encode(prompt);
+  if (!options.stop.empty()) tokenizer();  // without one there is no text to look for them in
   auto stream = std::make_shared<TextStream>(impl_->parts.tokenizer, options, ids);
   return executor().enqueue(make_request(std::move(ids), options, impl_->vocab_limit(prompt)),
                             [stream, on_piece = std::move(on_piece), &executor = executor()](Response response) {

@@ -7,10 +7,9 @@
 #include <semaphore>
 
 #include "core/json.h"
-#include "jinja/chat_template.h"
+#include "headrace/tokenizer.h"
 #include "runtime/model.h"
 #include "text/assets.h"
-#include "text/tokenizer.h"
 
 namespace headrace {
 namespace {
@@ -93,8 +92,7 @@ LLM make(int prompt_length, std::vector<int32_t> script, const char* chat_templa
       std::make_unique<Executor>(std::make_unique<ScriptedModel>(prompt_length, std::move(script)),
                                  ExecutorOptions{.eos_token_ids = {kEnd}}),
       byte_tokenizer(),
-      chat_template ? std::make_shared<jinja::ChatTemplate>(chat_template, jinja::ChatTemplate::SpecialTokens{{"bos_token", "<bos>"}})
-                    : nullptr});
+      chat_template ? std::make_shared<const ChatTemplate>(chat_template, ChatTemplate::SpecialTokens{{"bos_token", "<bos>"}}) : nullptr});
 }
 LLM make(int prompt_length, std::string_view answer) {
   std::vector<int32_t> script = bytes_of(answer);

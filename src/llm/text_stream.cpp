@@ -17,12 +17,14 @@ std::span<const int32_t> context_of(const std::vector<int32_t>& prompt) {
 }  // namespace
 
 TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, const GenerateOptions& options, std::vector<int32_t> prompt_ids)
-    : tokenizer_(std::move(tokenizer)), prompt_ids_(std::move(prompt_ids)), include_stop_(options.include_stop),
-      detokenizer_(tokenizer_, {.skip_special = !options.keep_special}), matcher_(options.stop) {
-  Detokenizer context(tokenizer_, {.skip_special = !options.keep_special});
+    : tokenizer_(std::move(tokenizer)), prompt_ids_(std::move(prompt_ids)), include_stop_(options.include_stop), matcher_(options.stop) {
+  if (!tokenizer_) return;
+  const DecodeOptions decode{.skip_special = !options.keep_special};
+  detokenizer_.emplace(tokenizer_, decode);
+  Detokenizer context(tokenizer_, decode);
   context_ = context.push(context_of(prompt_ids_));
   context_ += context.flush();
-  without_context(detokenizer_.push(context_of(prompt_ids_)));
+  without_context(detokenizer_->push(context_of(prompt_ids_)));
 }
 
 // The detokenizer has seen the end of the prompt, and may still hold some of it: that is not part of the answer.
@@ -42,8 +44,8 @@ Completion TextStream::push(const Response& response) {
   for (size_t i = 0; i < response.prompt_logprobs.size(); ++i)
     piece.prompt_logprobs.push_back(spell(prompt_ids_.at(num_prompt_spelled_++ + 1), response.prompt_logprobs[i]));
   for (size_t i = 0; i < response.token_ids.size() && !matcher_.matched(); ++i) push_token(response, i, piece);
-  if (response.finished() && !matcher_.matched()) {
-    piece.text += matcher_.push(without_context(detokenizer_.flush()));
+  if (detokenizer_ && response.finished() && !matcher_.matched()) {
+    piece.text += matcher_.push(without_context(detokenizer_->flush()));
     if (!matcher_.matched()) piece.text += matcher_.flush();
   }
   if (matcher_.matched()) {
@@ -60,11 +62,11 @@ void TextStream::push_token(const Response& response, size_t i, Completion& piec
   piece.token_ids.push_back(id);
   if (!response.logprobs.empty()) piece.logprobs.push_back(spell(id, response.logprobs[i]));
   const bool is_end_token = response.finish == FinishReason::kStop && i + 1 == response.token_ids.size();
-  if (!is_end_token || include_stop_) piece.text += matcher_.push(without_context(detokenizer_.push(id)));
+  if (detokenizer_ && (!is_end_token || include_stop_)) piece.text += matcher_.push(without_context(detokenizer_->push(id)));
 }
 
 TextToken TextStream::spell(int32_t id, float logprob) const {
-  const std::string bytes = tokenizer_->token_bytes(id);
+  const std::string bytes = tokenizer_ ? tokenizer_->token_bytes(id) : std::string();
   return {.id = id, .text = replace_invalid_utf8(bytes), .bytes = bytes, .logprob = logprob};
 }
 

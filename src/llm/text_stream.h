@@ -3,14 +3,13 @@
 #pragma once
 
 #include "headrace/llm.h"
-#include "text/detokenizer.h"
 #include "text/stop_matcher.h"
-#include "text/tokenizer.h"
 
 namespace headrace {
 
 class TextStream {
  public:
+  // Without a tokenizer (null) all texts are empty; options.stop must be, too.
   TextStream(std::shared_ptr<const Tokenizer> tokenizer, const GenerateOptions& options, std::vector<int32_t> prompt_ids);
 
   // What a response adds. With its last response, or at a stop string, the completion is finished(), and nothing may follow.
@@ -26,7 +25,7 @@ class TextStream {
   std::vector<int32_t> prompt_ids_;
   size_t num_prompt_spelled_ = 0;
   bool include_stop_;
-  Detokenizer detokenizer_;
+  std::optional<Detokenizer> detokenizer_;
   std::string context_;  // text of the prompt that the detokenizer has yet to give
   StopMatcher matcher_;
 };

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json.h"
-#include "headrace/build.h"
+#include "headrace/compile.h"
 #include "ops/ops.h"
 
 namespace headrace {

@@ -1,6 +1,7 @@
+#include "headrace/session.h"
+
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
-#include "headrace/engine.h"
 #include "lowering/plan.h"
 #include "lowering/weight_parameters.h"
 #include "ops/ops.h"

@@ -1,9 +1,10 @@
+#include "headrace/session.h"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "core/test_support.h"
-#include "headrace/engine.h"
 #include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"
@@ -71,6 +72,26 @@ TEST(Session, AResultThatIsAViewComesOutInItsOwnOrder) {
       for (int k = 0; k < 4; ++k) EXPECT_EQ(turned.as<float>()[(k * 3 + j) * 2 + i], float((i * 3 + j) * 4 + k));
       for (int k = 0; k < 2; ++k) EXPECT_EQ(cut.as<float>()[(i * 3 + j) * 2 + k], float((i * 3 + j) * 4 + k + 1));
     }
+}
+
+TEST(Session, AnOpOfOnesOwnRunsAsItsReferenceDoes) {
+  const auto ops = std::make_shared<OpRegistry>();
+  register_ops(*ops);
+  ops->add({.name = "negate",
+            .min_inputs = 1,
+            .max_inputs = 1,
+            .infer = [](const OpCall& call) { return std::vector<TensorType>{call.input(0)}; },
+            .reference =
+                [](const OpCall&, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+                  for (int64_t i = 0; i < inputs[0].numel(); ++i) outputs[0].as<float>()[i] = -inputs[0].as<float>()[i];
+                }});
+  Graph graph(ops);
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("n")}});
+  graph.mark_output(relu(graph.emit("negate", {x})), "y");
+  Session session(std::move(graph), nullptr, {.num_threads = 2});
+  const std::vector<float> values = {-2, 0.5f, -1};
+  const auto outputs = session.run({{"x", HostTensor(DType::kF32, {3}, std::span<const float>(values))}});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(outputs.at("y").as<float>()[i], std::max(0.f, -values[size_t(i)]));
 }
 
 TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {

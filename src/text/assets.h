@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "text/tokenizer.h"
+#include "headrace/tokenizer.h"
 
 namespace headrace {
 

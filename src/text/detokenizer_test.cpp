@@ -1,7 +1,6 @@
-#include "text/detokenizer.h"
-
 #include <gtest/gtest.h>
 
+#include "headrace/tokenizer.h"
 #include "text/decoder.h"
 #include "text/test_cases.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/tokenizer.h"
+#include "headrace/tokenizer.h"
 
 namespace headrace {
 

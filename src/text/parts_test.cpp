@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "headrace/tokenizer.h"
 #include "text/added_tokens.h"
 #include "text/byte_trie.h"
 #include "text/charsmap.h"

@@ -1,4 +1,4 @@
-#include "text/tokenizer.h"
+#include "headrace/tokenizer.h"
 
 #include <algorithm>
 

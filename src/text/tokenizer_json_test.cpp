@@ -4,8 +4,8 @@
 
 #include "core/json.h"
 #include "core/test_support.h"
+#include "headrace/tokenizer.h"
 #include "text/assets.h"
-#include "text/tokenizer.h"
 
 namespace headrace {
 namespace {

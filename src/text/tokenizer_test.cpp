@@ -1,9 +1,8 @@
-#include "text/tokenizer.h"
+#include "headrace/tokenizer.h"
 
 #include <gmock/gmock.h>
 
 #include "core/utf8.h"
-#include "text/detokenizer.h"
 #include "text/gguf_vocabulary.h"
 #include "text/test_cases.h"
 
@@ -248,7 +247,7 @@ TEST(Tokenizer, CleansSpacesUpWhereTheConfigurationSaysSoAndTheModelIsNoBytePair
 }
 
 TEST(Tokenizer, NamesWhatIsMissing) {
-  EXPECT_THAT(error_of([] { load_tokenizer({.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
+  EXPECT_THAT(error_of([] { load_tokenizer(TextAssets{.name = "empty", .files = {}}); }), HasSubstr("empty: no vocabulary"));
   EXPECT_THAT(error_of([] { load_tokenizer({.name = "mine", .files = {{"x.tiktoken", "YQ== 0\n"}}}); }), HasSubstr("mine"));
 }
 

@@ -95,6 +95,12 @@ Checkpoint open_checkpoint(const std::string& path) {
   invalid("{}: is no model: wanted a Hugging Face folder, a .gguf file, a config.json or a whole engine", path);
 }
 
+std::shared_ptr<const WeightSource> checkpoint_weights(const std::string& path) {
+  const Checkpoint checkpoint = open_checkpoint(path);
+  checkpoint.require_weights();
+  return checkpoint.weights;
+}
+
 bool is_gguf(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return false;  // opening a pipe waits for a writer

@@ -260,6 +260,10 @@ TEST(Checkpoint, OfAFolderHasEverything) {
   EXPECT_EQ(checkpoint.config["dtype"], "float32");
   EXPECT_EQ(checkpoint.generation["eos_token_ids"], Json({5}));
   EXPECT_EQ(checkpoint.require_weights().names(), std::vector<std::string>{"transformer.ln_f.weight"});
+  EXPECT_EQ(checkpoint_weights(folder.path())->names(), std::vector<std::string>{"transformer.ln_f.weight"});
+  EXPECT_THAT(error_of([&] { checkpoint_weights(folder / "config.json"); }), HasSubstr("without weights"));
+  for (const std::string& path : {folder.path(), folder / "model.safetensors"})
+    EXPECT_EQ(file_weights(path)->names(), std::vector<std::string>{"ln_f.weight"}) << "as the file has it";
   ASSERT_EQ(checkpoint.text.files.size(), 2u);
   EXPECT_EQ(checkpoint.text.find("tokenizer.json"), "{}");
   EXPECT_EQ(open_checkpoint(folder / "config.json").weights, nullptr);
@@ -282,6 +286,7 @@ TEST(Checkpoint, OfAGgufHasItsVocabulary) {
     const Checkpoint checkpoint = open_checkpoint(either);
     EXPECT_EQ(checkpoint.format, Checkpoint::Format::kGguf);
     EXPECT_EQ(checkpoint.require_weights().read("model.norm.weight").as<float>()[7], 3.0f);
+    EXPECT_EQ(file_weights(path)->read("output_norm.weight").as<float>()[7], 3.0f);
     const std::string_view vocabulary = checkpoint.text.find(kGgufVocabulary).value();
     EXPECT_EQ(GgufFile::parse(std::as_bytes(std::span(vocabulary)), "x").strings("tokenizer.ggml.tokens"),
               std::vector<std::string_view>{"a"});
@@ -295,6 +300,8 @@ TEST(Checkpoint, OfAGgufHasItsVocabulary) {
 
 TEST(Checkpoint, WhatIsNoneIsRefused) {
   const test::TempFolder folder;
+  EXPECT_THAT(error_of([&] { file_weights(folder / "absent"); }), HasSubstr("does not exist"));
+  EXPECT_THAT(error_of([&] { file_weights(folder.path()); }), HasSubstr("holds neither model.safetensors"));
   EXPECT_THAT(error_of([&] { open_checkpoint(folder / "absent"); }), HasSubstr("does not exist"));
   EXPECT_THAT(error_of([&] { open_checkpoint(std::string(5000, 'x')); }), HasSubstr("does not exist"));
   EXPECT_TRUE(read_text_files(std::string(5000, 'x')).empty());

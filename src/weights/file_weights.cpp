@@ -6,6 +6,7 @@
 
 #include "core/dtype.h"
 #include "core/json.h"
+#include "weights/checkpoint.h"
 #include "weights/folder.h"
 #include "weights/safetensors.h"
 
@@ -181,5 +182,14 @@ std::shared_ptr<WeightSource> folder_weights(const std::string& folder) {
 }
 
 std::shared_ptr<WeightSource> gguf_weights(std::shared_ptr<const GgufFile> file) { return std::make_shared<GgufWeights>(std::move(file)); }
+
+std::shared_ptr<const WeightSource> file_weights(const std::string& path) {
+  if (!is_there(path))
+    fail(ErrorCode::kNotFound, "{}: does not exist; wanted a .safetensors file, a folder of them or a .gguf file", printable(path, 500));
+  if (is_gguf(path)) return gguf_weights(std::make_shared<const GgufFile>(GgufFile::open(path)));
+  if (!is_folder(path)) return shards(path, {path});
+  if (std::shared_ptr<const WeightSource> weights = folder_weights(path)) return weights;
+  fail(ErrorCode::kNotFound, "{}: holds neither model.safetensors nor shards of it; name a file in it", path);
+}
 
 }  // namespace headrace

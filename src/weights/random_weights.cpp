@@ -38,10 +38,11 @@ bool scales_a_norm(const DeclaredWeight& weight) {
 class RandomWeights : public WeightSource {
  public:
   RandomWeights(std::vector<DeclaredWeight> declared, const RandomWeightsOptions& options) : options_(options) {
-    for (DeclaredWeight& weight : declared) weights_.emplace(weight.name, weight);
-    const float zeros[256] = {};
-    std::byte block[1024];
-    from_float(options.matrix_dtype, zeros, block, info(options.matrix_dtype).block_elements);  // throws now rather than later
+    for (DeclaredWeight& weight : declared) {
+      if (weight.dtype) check_made_of_floats(*weight.dtype);
+      weights_.emplace(weight.name, weight);
+    }
+    check_made_of_floats(options.matrix_dtype);
   }
 
   std::string describe() const override { return "random weights"; }
@@ -49,7 +50,7 @@ class RandomWeights : public WeightSource {
   std::optional<StoredType> find(const std::string& name) const override {
     const auto it = weights_.find(name);
     if (it == weights_.end()) return std::nullopt;
-    return StoredType{dtype(it->second.sizes), it->second.sizes};
+    return StoredType{dtype(it->second), it->second.sizes};
   }
   Tensor read(const std::string& name) const override {
     const auto it = weights_.find(name);
@@ -73,7 +74,16 @@ class RandomWeights : public WeightSource {
   }
 
  private:
-  DType dtype(const Sizes& sizes) const {
+  // Throws now rather than later.
+  static void check_made_of_floats(DType dtype) {
+    const float zeros[256] = {};
+    std::byte block[1024];
+    from_float(dtype, zeros, block, info(dtype).block_elements);
+  }
+
+  DType dtype(const DeclaredWeight& weight) const {
+    if (weight.dtype) return *weight.dtype;
+    const Sizes& sizes = weight.sizes;
     if (sizes.rank() < 2) return DType::kF32;
     return sizes[-1] % info(options_.matrix_dtype).block_elements == 0 ? options_.matrix_dtype : DType::kF16;
   }
@@ -81,7 +91,7 @@ class RandomWeights : public WeightSource {
   HostTensor make(const DeclaredWeight& weight) const {
     const uint64_t start = hash_name(weight.name, options_.seed);
     const float mean = scales_a_norm(weight) ? 1.0f : 0.0f;
-    HostTensor tensor(dtype(weight.sizes), weight.sizes);
+    HostTensor tensor(dtype(weight), weight.sizes);
     float values[kChunk];
     const int64_t count = weight.sizes.numel();
     for (int64_t at = 0; at < count; at += kChunk) {

@@ -7,7 +7,8 @@ namespace headrace {
 
 struct RandomWeightsOptions {
   uint64_t seed = 0;
-  DType matrix_dtype = DType::kBF16;  // of tensors with two axes or more; f16 where rows are no multiple of a block
+  // Of tensors with two axes or more whose type is not declared; f16 where rows are no multiple of a block.
+  DType matrix_dtype = DType::kBF16;
 };
 
 // Values depend on the seed and the name only. Matrices are about normal with deviation 0.02; one axis (norms, biases) is fp32:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/new_file.h"
-#include "headrace/types.h"
+#include "headrace/weights.h"
 
 namespace headrace {
 
@@ -32,8 +32,5 @@ class SafetensorsWriter {
   std::string path_;
   std::map<std::string, Place> places_;
 };
-
-void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace headrace

@@ -7,7 +7,7 @@
 #include "api/load.h"
 #include "core/dtype.h"
 #include "core/error.h"
-#include "engine/engine_file.h"
+#include "headrace/engine.h"
 #include "ops/ops.h"
 #include "weights/weight_source.h"
 
@@ -76,7 +76,7 @@ void serve(Graph graph) {
   std::map<std::string, HostTensor> weights;
   for (const Value& p : graph.leaves(Leaf::kParameter)) weights.emplace(p.name(), some_values(p.type()));
   const int64_t vocab_size = vocabulary(graph);
-  Engine engine{.origin = "fuzz", .program = std::move(graph), .kind = "decoder", .vocab_size = vocab_size, .max_positions = 64};
+  Engine engine{.origin = "fuzz", .program = std::move(graph), .vocab_size = vocab_size, .max_positions = 64};
   engine.weights = memory_weights(std::move(weights));
   const LoadOptions options{.num_threads = 1, .context = 40};
   const std::unique_ptr<Executor> executor = make_executor(through_a_file(engine), nullptr, options);

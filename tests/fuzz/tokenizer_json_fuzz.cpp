@@ -1,7 +1,7 @@
 // Any bytes are a tokenizer.json that encodes and decodes, or an Error; the detokenizer agrees with decode and gives valid UTF-8.
 #include "core/error.h"
 #include "core/utf8.h"
-#include "text/detokenizer.h"
+#include "headrace/tokenizer.h"
 #include "text/tokenizer_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

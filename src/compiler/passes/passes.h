@@ -1,7 +1,7 @@
 // The passes of pipeline.cpp. Each leaves marked outputs and shared values alone and keeps every value's meaning.
 #pragma once
 
-#include "headrace/build.h"
+#include "headrace/compile.h"
 #include "headrace/graph.h"
 
 namespace headrace {

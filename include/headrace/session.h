@@ -1,0 +1,40 @@
+// Session: any graph, compiled and run on named tensors. For language models with a cache and many requests see executor.h, llm.h.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "headrace/compile.h"
+#include "headrace/graph.h"
+
+namespace headrace {
+
+class WeightSource;
+
+struct SessionOptions {
+  int num_threads = 0;  // 0: one per core
+  bool exact = false;   // products in fp32 with weights widened exactly, instead of the speed that stored types permit
+  bool compile = true;  // run the passes first; false: the graph as it stands
+  CompileOptions passes;
+};
+
+class Session {
+ public:
+  // `weights` gives the graph's parameters by name; null when it has none. Throws Error listing every missing or misshapen one.
+  Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+
+  // Runs on tensors in host memory, by input name. Symbolic sizes follow from them and may differ from run to run.
+  // Throws Error(kInvalidArgument) for missing inputs, wrong types or sizes that do not fit together.
+  std::map<std::string, HostTensor> run(const std::map<std::string, Tensor>& inputs);
+
+  const Graph& program() const;  // after the passes
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headrace
