@@ -14,9 +14,10 @@ namespace headrace {
 
 // A text or its tokens; strings and vectors of ids are prompts.
 struct Prompt {
-  Prompt(std::string text) : text(std::move(text)) {}                                                    // NOLINT
-  Prompt(const char* text) : text(text) {}                                                               // NOLINT
-  Prompt(std::vector<int32_t> token_ids) : token_ids(std::move(token_ids)), only_known_tokens(false) {}  // NOLINT
+  Prompt(std::string text) : text(std::move(text)) {}  // NOLINT
+  Prompt(const char* text) : text(text) {}             // NOLINT
+  // Throws Error(kInvalidArgument) when there are none: no ids are not an empty text, which may begin with a begin token.
+  Prompt(std::vector<int32_t> token_ids);  // NOLINT
 
   std::string text;                // UTF-8
   std::vector<int32_t> token_ids;  // when not empty, the prompt: text is not looked at

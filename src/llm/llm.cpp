@@ -10,6 +10,10 @@
 
 namespace headrace {
 
+Prompt::Prompt(std::vector<int32_t> ids) : token_ids(std::move(ids)), only_known_tokens(false) {
+  if (token_ids.empty()) invalid("the prompt is empty: give at least one token");
+}
+
 void Completion::append(Completion piece) {
   const auto move_to = [](auto& to, auto& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));

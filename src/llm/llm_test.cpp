@@ -309,6 +309,7 @@ TEST(LLM, BadInputIsAnErrorThatSaysSo) {
   };
   EXPECT_THAT(message([&] { llm.generate("\xff"); }), HasSubstr("UTF-8"));
   EXPECT_THAT(message([&] { llm.generate(""); }), HasSubstr("prompt is empty"));
+  EXPECT_THAT(message([&] { llm.generate(std::vector<int32_t>()); }), HasSubstr("prompt is empty"));
   EXPECT_THAT(message([&] { llm.generate("x", {.stop = {""}}); }), HasSubstr("stop[0] is empty"));
   EXPECT_THAT(message([&] { llm.generate(std::string(500, 'x')); }), HasSubstr("the prompt has 500 tokens"));
   EXPECT_THAT(message([&] { llm.chat({{"user", "x"}}); }), HasSubstr("no chat template"));
