@@ -71,8 +71,7 @@ std::shared_ptr<WeightSource> renamed_weights(std::shared_ptr<const WeightSource
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
-// ---------------------------------------------------------------------------------------------------------------- a checkpoint's other
-// files
+// --------------------------------------------------------------------------------------------------- other files of a checkpoint
 
 struct TextFile {
   std::string_view bytes;
