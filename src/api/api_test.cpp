@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/json.h"
+#include "core/test_support.h"
 #include "headrace/build.h"
 #include "headrace/encoder.h"
 #include "headrace/llm.h"
@@ -15,19 +16,11 @@
 namespace headrace {
 namespace {
 
+using test::error_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string golden(const std::string& name) { return HEADRACE_SOURCE_DIR "/tests/data/golden/" + name; }
-
-std::string error_of(const auto& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 const LoadOptions kExact{.dtype = "fp32", .num_threads = 2};
 

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include "core/test_support.h"
 #include "headrace/build.h"
 #include "headrace/nn.h"
 
 namespace headrace {
 namespace {
 
+using test::error_of;
 constexpr int64_t kVocab = 5, kHidden = 4;
 
 Graph next_token_model(DType dtype = DType::kF32) {
@@ -14,15 +16,6 @@ Graph next_token_model(DType dtype = DType::kF32) {
   const Value x = nn::embedding(root / "embed", nn::tokens(graph), kVocab, kHidden);
   graph.mark_output(nn::linear(root / "head", nn::select_logit_rows(x), kVocab), "logits");
   return graph;
-}
-
-std::string error_of(const auto& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 TEST(BuildEngine, AGraphOfOnesOwnKeepsItsNameItsWeightsAndItsText) {

@@ -16,7 +16,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr size_t kLongestKept = 16 << 10;  // bytes; longer ones, pasted most likely, are for this session alone
+constexpr size_t kLongestKept = 16 << 10;  // bytes; longer ones, pasted most likely, end with the conversation
 constexpr size_t kMostEntries = 1000;
 constexpr size_t kMostBytes = 1 << 20;  // of a file cut down, which is done when there are twice as many
 

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "core/json.h"
+#include "core/test_support.h"
 
 namespace headrace::jinja {
 namespace {
@@ -17,15 +16,6 @@ OrderedJson json(std::string_view text) { return parse_ordered_json(text, "test"
 constexpr const char* kPlain =
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
 constexpr const char* kTrimming = "{% for m in messages %}[{{ m.role }}]{{ m.content | trim }}{{ eos_token }}{% endfor %}";
-
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(ChatTemplate, RendersMessagesWithSpecialTokensAndPrompt) {
   const OrderedJson messages = json(R"([{"role": "user", "content": "Hi"}])");
@@ -58,9 +48,9 @@ TEST(ChatTemplate, PicksByNameByToolsAndByDefault) {
   EXPECT_EQ(chat.render({.messages = &messages}), "D");
   EXPECT_EQ(chat.render({.messages = &messages, .tools = &tools}), "T");
   EXPECT_EQ(chat.render({.messages = &messages}, {}, "rag"), "R");
-  EXPECT_THAT(message_of([&] { chat.render({.messages = &messages}, {}, "other"); }), HasSubstr("default, tool_use, rag"));
+  EXPECT_THAT(test::error_of([&] { chat.render({.messages = &messages}, {}, "other"); }), HasSubstr("default, tool_use, rag"));
   const ChatTemplate only_tools({{"tool_use", "T"}, {"rag", "R"}}, {});
-  EXPECT_THAT(message_of([&] { only_tools.render({.messages = &messages}); }), HasSubstr("no default chat template"));
+  EXPECT_THAT(test::error_of([&] { only_tools.render({.messages = &messages}); }), HasSubstr("no default chat template"));
 }
 
 TEST(ChatTemplate, ReadsBothFormsOfTokenizerConfig) {
@@ -83,8 +73,9 @@ TEST(ChatTemplate, ContinuesTheFinalMessage) {
 TEST(ChatTemplate, RefusesToContinueWhatItCannot) {
   const OrderedJson messages = json(R"([{"role": "user", "content": "Hi"}])"), none = json("[]");
   const ChatTemplate hiding("nothing", {}), plain(kPlain, {});
-  EXPECT_THAT(message_of([&] { hiding.render({.messages = &messages, .continue_final_message = true}); }), HasSubstr("does not show it"));
-  EXPECT_THAT(message_of([&] { plain.render({.messages = &none, .continue_final_message = true}); }), HasSubstr("no final message"));
+  EXPECT_THAT(test::error_of([&] { hiding.render({.messages = &messages, .continue_final_message = true}); }),
+              HasSubstr("does not show it"));
+  EXPECT_THAT(test::error_of([&] { plain.render({.messages = &none, .continue_final_message = true}); }), HasSubstr("no final message"));
   EXPECT_THROW(plain.render({.messages = &messages, .add_generation_prompt = true, .continue_final_message = true}), Error);
 }
 
@@ -104,8 +95,8 @@ TEST(ChatTemplate, PassesTheTemplatesOwnWordsOn) {
 TEST(ChatTemplate, RefusesAConversationOfTheWrongForm) {
   const ChatTemplate chat(kPlain, {});
   const OrderedJson object = json("{}");
-  EXPECT_THAT(message_of([&] { chat.render({.messages = &object}); }), HasSubstr("messages is object, wanted an array"));
-  EXPECT_THAT(message_of([&] { chat.render({}); }), HasSubstr("no messages"));
+  EXPECT_THAT(test::error_of([&] { chat.render({.messages = &object}); }), HasSubstr("messages is object, wanted an array"));
+  EXPECT_THAT(test::error_of([&] { chat.render({}); }), HasSubstr("no messages"));
 }
 
 }  // namespace
