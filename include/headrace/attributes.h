@@ -1,9 +1,11 @@
 // Attributes of ops: plain structs with one field list, from which printing, parsing, comparing and hashing follow:
 //   struct RmsNorm { float eps = 1e-6f; void fields(auto&& f) { f("eps", eps); } };
-// A field is a bool, an integer, a float, a string, a list of integers or floats, a DType, a Shape, or an enum E for which
-// enum_names(E) returns the names of its values in order.
+// A field is a bool, an integer, a float, a string, a list of integers or floats, a DType, a Shape, an enum E for which
+// enum_names(E) returns the names of its values in order, or a T of its own with `std::string to_text() const` (a word, or text in quotes,
+// brackets or braces) and `static T from_text(std::string_view)`.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,15 +48,24 @@ void from_text(std::string_view text, Shape& value);
 [[noreturn]] void fail_enum(std::string_view text, std::span<const std::string_view> names);
 
 template <typename T>
+concept HasText = requires(const T& value, std::string_view text) {
+  { value.to_text() } -> std::same_as<std::string>;
+  { T::from_text(text) } -> std::same_as<T>;
+};
+
+template <typename T>
 std::string field_text(const T& value) {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) return std::string(enum_names(value)[size_t(value)]);
+  if constexpr (HasText<T>) return value.to_text();
+  else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) return std::string(enum_names(value)[size_t(value)]);
   else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return to_text(int64_t{value});
   else return to_text(value);
 }
 
 template <typename T>
 void parse_field(std::string_view text, T& value) {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+  if constexpr (HasText<T>) {
+    value = T::from_text(text);
+  } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
     const std::span<const std::string_view> names = enum_names(value);
     for (size_t i = 0; i < names.size(); ++i)
       if (names[i] == text) return void(value = T(i));

@@ -9,18 +9,34 @@
 
 namespace headrace {
 
+struct CompileOptions;
+
+// One pass: a rewriting of the whole graph that keeps its meaning, its inputs and its marked outputs.
+struct Pass {
+  std::string name;
+  std::function<void(Graph& graph, const CompileOptions& options)> run;
+};
+
+// A pass of your own beside the named one. Several at one place run in the order in which they are listed.
+struct ExtraPass {
+  enum class Place { kBefore, kAfter } place = Place::kAfter;
+  std::string anchor;  // one of pass_names(), or an extra pass listed earlier
+  Pass pass;
+};
+
 struct CompileOptions {
   // Causal attention reads and writes a paged KV cache (state of the graph) instead of this run's keys and values only.
   bool kv_cache = false;
   std::vector<std::string> skip_passes;
+  std::vector<ExtraPass> extra_passes;
   // Called after each pass.
   std::function<void(const std::string& pass, const Graph& graph, double milliseconds)> observer;
 };
 
-// Rewrites `graph` in place, verifying after each pass. Throws Error(kInvalidArgument) for an unknown pass name, Error(kInternal)
-// naming the pass that broke the graph.
+// Rewrites `graph` in place, verifying after each pass. Throws Error(kInvalidArgument) for an unknown pass name or a taken one;
+// Error(kInternal) naming the pass that broke the graph.
 void compile(Graph& graph, const CompileOptions& options = {});
 
-std::vector<std::string> pass_names();  // in order
+std::vector<std::string> pass_names(const CompileOptions& options = {});  // in order, extra ones included
 
 }  // namespace headrace

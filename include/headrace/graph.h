@@ -4,6 +4,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,8 @@ class Node {
   Value input(int i) const { return inputs_[i]; }
   Value output(int i = 0) const { return outputs_[i]; }
   Graph& graph() const { return *graph_; }
+  // The line of the author's code that made the node; line() is 0 when nobody said.
+  const std::source_location& where() const { return where_; }
 
  private:
   friend class Graph;
@@ -86,7 +89,9 @@ class Node {
   const OpDef* op_ = nullptr;
   Attributes attributes_;
   std::vector<Value> inputs_, outputs_;
+  std::source_location where_;
   std::list<std::unique_ptr<Node>>::iterator position_;
+  int64_t order_ = 0;  // grows along the graph: see Graph::is_before
 };
 
 // An op applied to operands of given types: what shape rules and references look at.
@@ -124,6 +129,8 @@ struct OpDef {
   bool writes_state = false;  // has effects beyond its outputs: never removed, never merged
   int in_place_operand = -1;  // output 0 is this operand's memory, changed in place (a KV cache); -1: none
   int table_operand = -1;     // only rows of this operand are read, those that another names; -1: none
+  bool pointwise = false;     // an element of its one output depends on the operands' elements at that place alone, after broadcasting
+  bool commutative = false;   // of two operands, in any order
   // One output, of rank 2 or more, whose row i (along axis 0) depends on row i alone of the operands that have as many rows.
   bool row_wise = false;
 };
@@ -162,13 +169,15 @@ class Graph {
   void set_type(Value leaf, TensorType type);          // of a leaf; types of what follows are inferred anew by infer_types
   void infer_types();
 
-  // Adds a node at the insertion point (the end, unless set otherwise) and returns its outputs.
-  std::vector<Value> emit_all(std::string_view op, Attributes attributes, std::vector<Value> inputs);
-  Value emit(std::string_view op, Attributes attributes, std::vector<Value> inputs) {
-    return emit_all(op, std::move(attributes), std::move(inputs))[0];
+  // Adds a node at the insertion point (the end, unless set otherwise) and returns its outputs. Throws Error(kInvalidArgument) when the
+  // operands do not fit; its message ends with the place in the author's code, if there is one: "... (at my_model.cpp:42)".
+  std::vector<Value> emit_all(std::string_view op, Attributes attributes, std::vector<Value> inputs, std::source_location where = {});
+  Value emit(std::string_view op, Attributes attributes, std::vector<Value> inputs, std::source_location where = {}) {
+    return emit_all(op, std::move(attributes), std::move(inputs), where)[0];
   }
   Value emit(std::string_view op, std::vector<Value> inputs) { return emit(op, Attributes(), std::move(inputs)); }
   void insert_before(Node* node);  // null: at the end
+  void insert_after(Node& node);
 
   // Names a result; it survives all passes. An inner value may be marked, and one value under several names.
   void mark_output(Value value, std::string name);
@@ -180,7 +189,7 @@ class Graph {
   void rename(Value value, std::string name);  // made unique
 
   // Rewriting.
-  void replace_all_uses(Value from, Value to);  // outputs included
+  void replace_all_uses(Value from, Value to, const Node* except = nullptr);  // outputs included; `except` goes on reading `from`
   void set_input(Node& node, int index, Value value);
   void erase(Node& node);  // its outputs must be without users
   // Erases nodes without effect on outputs or state, and leaves without users (inputs stay). Returns the number of nodes erased.
@@ -189,6 +198,7 @@ class Graph {
   // Nodes in order; a snapshot that stays valid while nodes are added, not when they are erased.
   std::vector<Node*> nodes() const;
   int num_nodes() const { return int(nodes_.size()); }
+  bool is_before(const Node& a, const Node& b) const { return a.order_ < b.order_; }
 
   // Throws Error(kInternal) that names what is broken: order, types, users, foreign values, duplicate names.
   void verify() const;
@@ -201,11 +211,13 @@ class Graph {
  private:
   friend class Value;
   Value leaf(Leaf kind, std::string name, TensorType type);
+  std::vector<Value> emit_checked(std::string_view op, Attributes attributes, std::vector<Value> inputs, const std::source_location& where);
   Value add_value(std::string name, TensorType type);
   std::string unique_name(std::string wanted);
   void drop_value(Value value);
   void drop_user(Value value, Node* node);
   void update_known(std::vector<Node*> changed);
+  void number(std::list<std::unique_ptr<Node>>::iterator node);
 
   std::shared_ptr<const OpRegistry> ops_;
   std::string name_;

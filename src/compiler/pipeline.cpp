@@ -1,6 +1,7 @@
 // The list of passes, and the one door through which each goes.
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "compiler/passes/passes.h"
 #include "core/error.h"
@@ -9,12 +10,12 @@
 namespace headrace {
 namespace {
 
-struct Pass {
+struct NamedPass {
   const char* name;
   void (*run)(Graph&, const CompileOptions&);
 };
 
-constexpr Pass kPipeline[] = {
+constexpr NamedPass kPipeline[] = {
     {"canonicalize", canonicalize},            // one spelling for each idea, equal nodes once, constant expressions first
     {"fuse-gated-mlp", fuse_gated_mlp},        // act(x Wg) * (x Wu)
     {"merge-linears", merge_linears},          // q, k, v: parallel linears of one input
@@ -26,13 +27,45 @@ constexpr Pass kPipeline[] = {
     {"remove-dead", remove_dead},
 };
 
+std::vector<std::string> names_of(const std::vector<Pass>& passes) {
+  std::vector<std::string> names;
+  for (const Pass& pass : passes) names.push_back(pass.name);
+  return names;
+}
+
+// The list above with the caller's passes in their places.
+std::vector<Pass> passes_of(const CompileOptions& options) {
+  std::vector<Pass> passes;
+  for (const NamedPass& pass : kPipeline) passes.push_back({pass.name, pass.run});
+  const auto find = [&](const std::string& name) {
+    return std::find_if(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == name; });
+  };
+  std::map<std::string, std::string> last_after;  // by anchor, so that a second pass stands behind the first
+  for (const ExtraPass& extra : options.extra_passes) {
+    if (!extra.pass.run) invalid("pass '{}' has nothing to run", extra.pass.name);
+    if (find(extra.pass.name) != passes.end()) invalid("there are two passes '{}'; give one another name", extra.pass.name);
+    if (find(extra.anchor) == passes.end())
+      invalid("pass '{}' is wanted beside '{}', which there is not; the passes are {}", extra.pass.name, extra.anchor,
+              fmt::join(names_of(passes), ", "));
+    if (extra.place == ExtraPass::Place::kBefore) {
+      passes.insert(find(extra.anchor), extra.pass);
+    } else {
+      std::string& last = last_after.try_emplace(extra.anchor, extra.anchor).first->second;
+      passes.insert(find(last) + 1, extra.pass);
+      last = extra.pass.name;
+    }
+  }
+  return passes;
+}
+
 }  // namespace
 
 void compile(Graph& graph, const CompileOptions& options) {
+  const std::vector<Pass> passes = passes_of(options);
   for (const std::string& name : options.skip_passes)
-    if (std::none_of(std::begin(kPipeline), std::end(kPipeline), [&](const Pass& p) { return p.name == name; }))
-      invalid("there is no pass '{}'; the passes are {}", name, fmt::join(pass_names(), ", "));
-  for (const Pass& pass : kPipeline) {
+    if (std::none_of(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == name; }))
+      invalid("there is no pass '{}'; the passes are {}", name, fmt::join(names_of(passes), ", "));
+  for (const Pass& pass : passes) {
     if (std::find(options.skip_passes.begin(), options.skip_passes.end(), pass.name) != options.skip_passes.end()) continue;
     const auto start = std::chrono::steady_clock::now();
     try {
@@ -46,10 +79,6 @@ void compile(Graph& graph, const CompileOptions& options) {
   }
 }
 
-std::vector<std::string> pass_names() {
-  std::vector<std::string> names;
-  for (const Pass& pass : kPipeline) names.push_back(pass.name);
-  return names;
-}
+std::vector<std::string> pass_names(const CompileOptions& options) { return names_of(passes_of(options)); }
 
 }  // namespace headrace

@@ -124,7 +124,27 @@ void Graph::infer_types() {
   }
 }
 
-std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attributes, std::vector<Value> inputs) {
+namespace {
+
+// "(at my_model.cpp:42)": the file without its folders, as compilers of other trees see them.
+std::string place(const std::source_location& where) {
+  const std::string_view file = where.file_name();
+  return fmt::format(" (at {}:{})", file.substr(file.rfind('/') + 1), where.line());
+}
+
+}  // namespace
+
+std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attributes, std::vector<Value> inputs, std::source_location where) {
+  if (where.line() == 0) return emit_checked(op_name, std::move(attributes), std::move(inputs), where);
+  try {
+    return emit_checked(op_name, std::move(attributes), std::move(inputs), where);
+  } catch (const Error& e) {
+    fail(e.code, "{}{}", e.what(), place(where));
+  }
+}
+
+std::vector<Value> Graph::emit_checked(std::string_view op_name, Attributes attributes, std::vector<Value> inputs,
+                                       const std::source_location& where) {
   const OpDef* op = ops_->find(op_name);
   if (!op) fail(ErrorCode::kNotFound, "graph '{}': there is no op '{}'", name_, printable(op_name));
   for (const Value& v : inputs) {
@@ -144,6 +164,7 @@ std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attribut
   auto node = std::make_unique<Node>();
   node->graph_ = this;
   node->op_ = op;
+  node->where_ = where;
   node->attributes_ = std::move(attributes);
   node->inputs_ = std::move(inputs);
   for (const Value& v : node->inputs_) v.data_->users.push_back(node.get());
@@ -156,13 +177,29 @@ std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attribut
   const bool known = detail::follows_at_load(*node);
   for (const Value& out : node->outputs_) out.data_->is_known_at_load = known;
   std::vector<Value> outputs = node->outputs_;
-  const auto where = insertion_point_ ? insertion_point_->position_ : nodes_.end();
-  const auto at = nodes_.insert(where, std::move(node));
+  const auto at = nodes_.insert(insertion_point_ ? insertion_point_->position_ : nodes_.end(), std::move(node));
   (*at)->position_ = at;
+  number(at);
   return outputs;
 }
 
 void Graph::insert_before(Node* node) { insertion_point_ = node; }
+
+void Graph::insert_after(Node& node) {
+  const auto next = std::next(node.position_);
+  insertion_point_ = next == nodes_.end() ? nullptr : next->get();
+}
+
+// Between its neighbours' numbers; all are numbered anew, wide apart, when there is no room.
+void Graph::number(std::list<std::unique_ptr<Node>>::iterator at) {
+  constexpr int64_t kGap = int64_t{1} << 32;
+  const int64_t before = at == nodes_.begin() ? 0 : (*std::prev(at))->order_;
+  const int64_t after = std::next(at) == nodes_.end() ? before + 2 * kGap : (*std::next(at))->order_;
+  (*at)->order_ = before + (after - before) / 2;
+  if (after - before >= 2) return;
+  int64_t order = 0;
+  for (const auto& node : nodes_) node->order_ = order += kGap;
+}
 
 void Graph::mark_output(Value value, std::string name) {
   if (!value || &value.graph() != this) invalid("output '{}': the value belongs to another graph", name);

@@ -16,7 +16,7 @@ std::vector<Value> Graph::inline_graph(const Graph& other, const std::unordered_
   for (const auto& node : other.nodes_) {
     std::vector<Value> inputs;
     for (const Value& in : node->inputs_) inputs.push_back(image.at(in));
-    const std::vector<Value> outputs = emit_all(node->op().name, node->attributes_, std::move(inputs));
+    const std::vector<Value> outputs = emit_all(node->op().name, node->attributes_, std::move(inputs), node->where_);
     for (size_t i = 0; i < outputs.size(); ++i) {
       image[node->outputs_[i]] = outputs[i];
       const std::string& name = node->outputs_[i].name();

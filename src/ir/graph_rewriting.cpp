@@ -26,10 +26,15 @@ void Graph::drop_user(Value value, Node* node) {
   users.erase(std::find(users.begin(), users.end(), node));
 }
 
-void Graph::replace_all_uses(Value from, Value to) {
+void Graph::replace_all_uses(Value from, Value to, const Node* except) {
   if (from == to) return;
   const std::vector<Node*> changed = from.is_known_at_load() == to.is_known_at_load() ? std::vector<Node*>() : from.users();
+  std::vector<Node*> kept;
   for (Node* user : from.data_->users) {
+    if (user == except) {
+      kept.push_back(user);
+      continue;
+    }
     for (Value& input : user->inputs_)
       if (input == from) {
         input = to;
@@ -37,7 +42,7 @@ void Graph::replace_all_uses(Value from, Value to) {
         break;  // one operand for each entry in users
       }
   }
-  from.data_->users.clear();
+  from.data_->users = std::move(kept);
   for (Output& o : outputs_)
     if (o.value == from) o.value = to;
   update_known(changed);

@@ -143,6 +143,73 @@ TEST(Graph, TheParserAnswersGarbageWithALineNumber) {
   }
 }
 
+TEST(Graph, NodesRememberTheLineThatMadeThemAndErrorsNameIt) {
+  Graph g(test_ops(), "g");
+  const Value x = g.input("x", kRow), other = g.input("other", {DType::kF32, {4}});
+  const auto here = std::source_location::current();
+  const Value y = g.emit("add", {}, {x, x}, here);
+  EXPECT_EQ(y.producer()->where().line(), here.line());
+  EXPECT_EQ(g.clone().nodes()[0]->where().line(), here.line());
+  const std::string message = test::error_of([&] { g.emit("add", {}, {x, other}, here); });
+  EXPECT_NE(message.find("add(f32[tokens, 4], f32[4])"), std::string::npos) << message;
+  EXPECT_NE(message.find("(at graph_test.cpp:" + std::to_string(here.line()) + ")"), std::string::npos) << message;
+}
+
+TEST(Graph, KnowsTheOrderOfNodesWhereverTheyWereInserted) {
+  Graph g(test_ops(), "g");
+  const Value x = g.input("x", kRow);
+  Node* last = g.emit("add", {x, x}).producer();
+  for (int i = 0; i < 100; ++i) {  // always at one place, so that numbers between run out
+    g.insert_before(last);
+    g.emit("add", {x, x});
+    g.insert_after(*g.nodes()[0]);
+    g.emit("add", {x, x});
+    g.insert_before(nullptr);
+  }
+  const std::vector<Node*> nodes = g.nodes();
+  for (size_t i = 1; i < nodes.size(); ++i)
+    ASSERT_TRUE(g.is_before(*nodes[i - 1], *nodes[i]) && !g.is_before(*nodes[i], *nodes[i - 1])) << i;
+  EXPECT_EQ(nodes.back(), last);
+}
+
+TEST(Graph, AReaderCanBeLeftOutWhenUsesAreReplaced) {  // how something is put behind a value
+  Graph g(test_ops(), "g");
+  const Value x = g.input("x", kRow), y = g.emit("scale", {x}), z = g.emit("scale", {y});
+  g.mark_output(y, "y");
+  g.insert_after(*y.producer());
+  const Value behind = g.emit("add", {y, y});
+  g.insert_before(nullptr);
+  g.replace_all_uses(y, behind, behind.producer());
+  g.verify();
+  EXPECT_EQ(z.producer()->input(0), behind);
+  EXPECT_EQ(g.outputs()[0].value, behind);
+  EXPECT_EQ(behind.producer()->input(1), y);
+}
+
+// An attribute of a type of its own: braces hold any text, one level of braces within.
+struct Note {
+  std::string text = "{}";
+  std::string to_text() const { return text; }
+  static Note from_text(std::string_view text) { return {std::string(text)}; }
+};
+struct Noted {
+  Note note;
+  void fields(auto&& f) { f("note", note); }
+};
+
+TEST(Graph, AttributesInBracesKeepTheirText) {
+  auto ops = std::make_shared<OpRegistry>();
+  ops->add({.name = "noted", .attributes = &attribute_type<Noted>(), .min_inputs = 1, .max_inputs = 1, .infer = [](const OpCall& c) {
+              return std::vector<TensorType>{c.input(0)};
+            }});
+  const std::string body = "{ a {b=\"}\"} c }";
+  const Graph g = Graph::parse("graph g { input %x : f32[1] %y = noted(%x) {note=" + body + "} return %y }", ops);
+  EXPECT_EQ(g.nodes()[0]->attributes_as<Noted>().note.text, body);
+  EXPECT_EQ(Graph::parse(g.to_text(), ops).to_text(), g.to_text());
+  for (const char* bad : {"{ {{ }} }", "{ \"}", "{ {} "})
+    EXPECT_THROW(Graph::parse("graph g { input %x : f32[1] %y = noted(%x) {note=" + std::string(bad) + "} return %y }", ops), Error) << bad;
+}
+
 TEST(Attributes, OnlyChangedFieldsArePrinted) {
   EXPECT_TRUE(Attributes(Scale{}).changed_fields().empty());
   EXPECT_EQ(Attributes(Scale{.by = 2}).changed_fields().size(), 1u);

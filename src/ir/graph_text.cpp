@@ -99,15 +99,36 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
-  // A value's text as an attribute holds it: a quoted string, a bracketed list or a word.
+  // After the opening quote: behind the closing one.
+  void skip_string() {
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_)
+      if (text_[at_] == '\\') ++at_;
+    if (at_ >= text_.size()) error("a string without end");
+    ++at_;
+  }
+
+  // After the opening brace: behind the one that closes it. Text in braces may be a graph, whose nodes have attributes, and no more.
+  void skip_braces() {
+    for (int depth = 1; depth > 0;) {
+      at_ = std::min(text_.find_first_of("{}\"", at_), text_.size());
+      if (at_ == text_.size()) error("a brace that nothing closes");
+      const char c = text_[at_++];
+      if (c == '"') skip_string();
+      else depth += c == '{' ? 1 : -1;
+      if (depth > 2) error("braces within braces within braces");
+    }
+  }
+
+  // A value's text as an attribute holds it: a quoted string, a list in brackets, text in braces or a word.
   std::string_view take_literal() {
     skip_space();
     const size_t begin = at_;
     if (at_ < text_.size() && text_[at_] == '"') {
-      for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_)
-        if (text_[at_] == '\\') ++at_;
-      if (at_ >= text_.size()) error("a string without end");
       ++at_;
+      skip_string();
+    } else if (at_ < text_.size() && text_[at_] == '{') {
+      ++at_;
+      skip_braces();
     } else if (at_ < text_.size() && text_[at_] == '[') {
       at_ = text_.find(']', at_);
       if (at_ == std::string_view::npos) error("a list without end");

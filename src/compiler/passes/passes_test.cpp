@@ -288,6 +288,43 @@ TEST(SelectRowsEarly, WhatIsWantedWholeOrMixesRowsIsLeftAlone) {
   EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%w)\n" + select)) << "known at load";
 }
 
+TEST(Compile, ExtraPassesRunWhereTheyWereAskedFor) {
+  const auto extra = [](ExtraPass::Place place, const char* anchor, const char* name) {
+    return ExtraPass{place, anchor, {name, [](Graph&, const CompileOptions&) {}}};
+  };
+  CompileOptions options;
+  options.extra_passes = {extra(ExtraPass::Place::kBefore, "canonicalize", "first"), extra(ExtraPass::Place::kAfter, "canonicalize", "a"),
+                          extra(ExtraPass::Place::kAfter, "canonicalize", "b"), extra(ExtraPass::Place::kAfter, "a", "a2")};
+  std::vector<std::string> seen;
+  options.observer = [&](const std::string& pass, const Graph&, double) { seen.push_back(pass); };
+  Graph graph = parse("%y = silu(%x)\n return %y");
+  compile(graph, options);
+  EXPECT_EQ(seen, pass_names(options));
+  seen.resize(5);
+  EXPECT_EQ(seen, (std::vector<std::string>{"first", "canonicalize", "a", "a2", "b"}));
+
+  options.extra_passes.push_back(extra(ExtraPass::Place::kAfter, "canonicalize", "a"));
+  EXPECT_THROW(compile(graph, options), Error) << "a taken name";
+  options.extra_passes.back() = extra(ExtraPass::Place::kAfter, "no-such-pass", "c");
+  EXPECT_THROW(compile(graph, options), Error) << "no such place";
+}
+
+TEST(Compile, AnExtraPassThatBreaksTheGraphIsNamed) {
+  CompileOptions options;
+  options.extra_passes = {{ExtraPass::Place::kBefore, "remove-dead", {"reverse", [](Graph& graph, const CompileOptions&) {
+                                                                        std::vector<Node*> nodes = graph.nodes();
+                                                                        graph.set_input(*nodes.front(), 0, nodes.back()->output());
+                                                                      }}}};
+  Graph graph = parse("%a = silu(%x)\n %y = relu(%a)\n return %y");
+  try {
+    compile(graph, options);
+    FAIL() << "a cycle went unnoticed";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code, ErrorCode::kInternal);
+    EXPECT_NE(std::string(e.what()).find("pass 'reverse'"), std::string::npos) << e.what();
+  }
+}
+
 TEST(Compile, CompilingTwiceChangesNothingMore) {
   Graph graph = parse("%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %s = silu(%l)\n %y = add(%s, %r)\n return %y");
   compile(graph);

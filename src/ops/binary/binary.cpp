@@ -52,7 +52,8 @@ std::vector<T> apply_all(BinaryFunction function, std::span<const Tensor> in, co
 }
 
 OpDef definition(BinaryFunction function) {
-  OpDef op{.name = std::string(kBinaryNames[int(function)]), .min_inputs = 2, .max_inputs = 2, .row_wise = true};
+  OpDef op{.name = std::string(kBinaryNames[int(function)]), .min_inputs = 2, .max_inputs = 2, .pointwise = true, .row_wise = true};
+  op.commutative = function == BinaryFunction::kAdd || function == BinaryFunction::kMul || function >= BinaryFunction::kMaximum;
   op.infer = [function](const OpCall& call) -> std::vector<TensorType> {
     const TensorType &x = call.input(0), &y = call.input(1);
     DType dtype = promote(call, x.dtype, y.dtype);

@@ -25,8 +25,14 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
 }  // namespace
 
 void register_cast(OpRegistry& ops) {
-  ops.add(
-      {.name = "cast", .attributes = &attribute_type<Cast>(), .min_inputs = 1, .max_inputs = 1, .infer = infer, .reference = reference});
+  ops.add({.name = "cast",
+           .attributes = &attribute_type<Cast>(),
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .infer = infer,
+           .reference = reference,
+           .pointwise = true,
+           .row_wise = true});
 }
 
 }  // namespace headrace

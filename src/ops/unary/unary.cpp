@@ -66,12 +66,12 @@ void reference(UnaryFunction function, std::span<const Tensor> in, std::span<con
 
 void register_unary(OpRegistry& ops) {
   for (size_t i = 0; i < std::size(kUnaryNames); ++i) {
-    OpDef op{.name = std::string(kUnaryNames[i]), .min_inputs = 1, .max_inputs = 1, .row_wise = true};
+    OpDef op{.name = std::string(kUnaryNames[i]), .min_inputs = 1, .max_inputs = 1, .pointwise = true, .row_wise = true};
     op.infer = [f = UnaryFunction(i)](const OpCall& call) { return infer(f, call); };
     op.reference = [f = UnaryFunction(i)](const OpCall&, auto in, auto out) { reference(f, in, out); };
     ops.add(std::move(op));
   }
-  OpDef gelu{.name = "gelu", .attributes = &attribute_type<Gelu>(), .min_inputs = 1, .max_inputs = 1, .row_wise = true};
+  OpDef gelu{.name = "gelu", .attributes = &attribute_type<Gelu>(), .min_inputs = 1, .max_inputs = 1, .pointwise = true, .row_wise = true};
   gelu.infer = [](const OpCall& call) { return infer(UnaryFunction::kGeluErf, call); };
   gelu.reference = [](const OpCall& call, auto in, auto out) {
     reference(call.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf, in, out);
