@@ -16,6 +16,7 @@
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"
+#include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
@@ -52,6 +53,8 @@ void register_ops(OpRegistry& ops) {
   register_kv_write(ops);
   register_paged_attention(ops);
   register_qkv_post(ops);
+  // Several of the above in one.
+  register_region(ops);
 }
 
 std::shared_ptr<const OpRegistry> builtin_ops() {
