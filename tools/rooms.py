@@ -10,6 +10,7 @@ PUBLIC_HEADERS = {
     "types.h": "core",
     "attributes.h": "ir",
     "graph.h": "ir",
+    "rewrite.h": "ir",
     "functional.h": "ops",
     "nn.h": "nn",
     "weights.h": "weights",

@@ -94,6 +94,9 @@ class Node {
   int64_t order_ = 0;  // grows along the graph: see Graph::is_before
 };
 
+// Its line of the graph's text, without the types: "%y = softmax(%x) {axis=0}".
+std::string to_text(const Node& node);
+
 // An op applied to operands of given types: what shape rules and references look at.
 struct OpCall {
   const OpDef& op;
@@ -170,7 +173,8 @@ class Graph {
   void infer_types();
 
   // Adds a node at the insertion point (the end, unless set otherwise) and returns its outputs. Throws Error(kInvalidArgument) when the
-  // operands do not fit; its message ends with the place in the author's code, if there is one: "... (at my_model.cpp:42)".
+  // operands do not fit or stand behind that place; its message ends with the place in the author's code, if there is one: "... (at
+  // my_model.cpp:42)".
   std::vector<Value> emit_all(std::string_view op, Attributes attributes, std::vector<Value> inputs, std::source_location where = {});
   Value emit(std::string_view op, Attributes attributes, std::vector<Value> inputs, std::source_location where = {}) {
     return emit_all(op, std::move(attributes), std::move(inputs), where)[0];
@@ -188,7 +192,7 @@ class Graph {
   const std::vector<Output>& outputs() const { return outputs_; }
   void rename(Value value, std::string name);  // made unique
 
-  // Rewriting.
+  // Rewriting. Throws Error(kInvalidArgument) when a value would be read before it is produced.
   void replace_all_uses(Value from, Value to, const Node* except = nullptr);  // outputs included; `except` goes on reading `from`
   void set_input(Node& node, int index, Value value);
   void erase(Node& node);  // its outputs must be without users
@@ -216,6 +220,7 @@ class Graph {
   std::string unique_name(std::string wanted);
   void drop_value(Value value);
   void drop_user(Value value, Node* node);
+  void check_order(Value value, const Node& reader) const;
   void update_known(std::vector<Node*> changed);
   void number(std::list<std::unique_ptr<Node>>::iterator node);
 

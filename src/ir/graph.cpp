@@ -150,6 +150,8 @@ std::vector<Value> Graph::emit_checked(std::string_view op_name, Attributes attr
   for (const Value& v : inputs) {
     if (!v) invalid("{}: operand {} is an empty Value", op_name, &v - inputs.data());
     if (v.data_->graph != this) invalid("{}: operand '{}' belongs to another graph", op_name, v.name());
+    if (insertion_point_ && v.producer() && !is_before(*v.producer(), *insertion_point_))
+      invalid("{}: operand '{}' is produced behind the place of insertion", op_name, v.name());
   }
   if (op->attributes && !attributes.type()) attributes = Attributes(op->attributes, {});
   if (op->attributes != attributes.type()) invalid("{}: attributes of another op's type", op_name);

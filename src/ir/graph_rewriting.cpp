@@ -28,6 +28,9 @@ void Graph::drop_user(Value value, Node* node) {
 
 void Graph::replace_all_uses(Value from, Value to, const Node* except) {
   if (from == to) return;
+  if (from.data_->graph != this || to.data_->graph != this) invalid("'{}' or '{}' belongs to another graph", from.name(), to.name());
+  for (const Node* user : from.data_->users)
+    if (user != except) check_order(to, *user);
   const std::vector<Node*> changed = from.is_known_at_load() == to.is_known_at_load() ? std::vector<Node*>() : from.users();
   std::vector<Node*> kept;
   for (Node* user : from.data_->users) {
@@ -48,7 +51,17 @@ void Graph::replace_all_uses(Value from, Value to, const Node* except) {
   update_known(changed);
 }
 
+// Values are produced before they are read.
+void Graph::check_order(Value value, const Node& reader) const {
+  const Node* producer = value.producer();
+  if (producer && !is_before(*producer, reader))
+    invalid("'{}' cannot be read by {}: it is produced {}", value.name(), headrace::to_text(reader),
+            producer == &reader ? "by that node itself" : "later");
+}
+
 void Graph::set_input(Node& node, int index, Value value) {
+  if (value.data_->graph != this) invalid("'{}' belongs to another graph", value.name());
+  check_order(value, node);
   drop_user(node.inputs_[index], &node);
   node.inputs_[index] = value;
   value.data_->users.push_back(&node);

@@ -271,6 +271,14 @@ class Parser {
 
 }  // namespace
 
+std::string to_text(const Node& node) {
+  std::string results, operands, fields;
+  for (const Value& v : node.outputs()) results += (results.empty() ? "" : ", ") + reference(v.name());
+  for (const Value& v : node.inputs()) operands += (operands.empty() ? "" : ", ") + reference(v.name());
+  for (const Field& f : node.attributes().changed_fields()) fields += (fields.empty() ? "" : ", ") + f.name + "=" + f.text;
+  return fmt::format("{} = {}({}){}", results, node.op().name, operands, fields.empty() ? "" : " {" + fields + "}");
+}
+
 std::string Graph::to_text() const {
   std::string out = fmt::format("graph {} {{\n", name_);
   for (const auto& v : values_) {
@@ -280,14 +288,9 @@ std::string Graph::to_text() const {
     out += "\n";
   }
   for (const auto& node : nodes_) {
-    std::string results, types, operands, fields;
-    for (const Value& v : node->outputs_) {
-      results += (results.empty() ? "" : ", ") + reference(v.name());
-      types += (types.empty() ? "" : ", ") + v.type().to_string();
-    }
-    for (const Value& v : node->inputs_) operands += (operands.empty() ? "" : ", ") + reference(v.name());
-    for (const Field& f : node->attributes_.changed_fields()) fields += (fields.empty() ? "" : ", ") + f.name + "=" + f.text;
-    out += fmt::format("  {} = {}({}){} : {}\n", results, node->op().name, operands, fields.empty() ? "" : " {" + fields + "}", types);
+    std::string types;
+    for (const Value& v : node->outputs_) types += (types.empty() ? "" : ", ") + v.type().to_string();
+    out += fmt::format("  {} : {}\n", headrace::to_text(*node), types);
   }
   for (const Output& o : outputs_) out += fmt::format("  return {} as {}\n", reference(o.value.name()), detail::to_text(o.name));
   return out + "}\n";

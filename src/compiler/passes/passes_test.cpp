@@ -320,8 +320,8 @@ TEST(Compile, AnExtraPassThatBreaksTheGraphIsNamed) {
     compile(graph, options);
     FAIL() << "a cycle went unnoticed";
   } catch (const Error& e) {
-    EXPECT_EQ(e.code, ErrorCode::kInternal);
-    EXPECT_NE(std::string(e.what()).find("pass 'reverse'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("pass 'reverse': 'y' cannot be read by %a = silu(%x): it is produced later"), std::string::npos)
+        << e.what();
   }
 }
 
