@@ -14,6 +14,7 @@
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"
+#include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
@@ -44,6 +45,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_paged_attention_cpu(kernels);
   register_qkv_post_cpu(kernels);
   register_fused_linear_cpu(kernels);  // and linear
+  register_region_cpu(kernels);        // and, after their own, single pointwise ops and reductions of other types than f32
 }
 
 std::shared_ptr<const KernelRegistry> builtin_kernels() {

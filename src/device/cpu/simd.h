@@ -17,6 +17,7 @@
 // What simd_ISA.inl.h defines (n counts elements, 0 <= n <= kLanes; lanes past n read as 0 and are not written):
 //   struct F32 { static constexpr int kLanes; };     + - * / and unary -, lane by lane
 //   load(p) load(p, n) store(p, x) store(p, x, n)    p: float*, Half* or BFloat16* (stored rounded to nearest even); any alignment
+//   stream(p, x)                                     past the caches; p: float*, aligned to a whole vector. A fence publishes it
 //   broadcast(f) zero()
 //   fma(a, b, c)                                     a * b + c, one rounding (baseline: two)
 //   max(a, b) min(a, b) abs(a) sqrt(a) round(a)      round: to nearest even. max, min: b when either is NaN

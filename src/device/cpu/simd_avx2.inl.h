@@ -46,6 +46,7 @@ inline __m128i f32_to_bf16(F32 x) {
 inline void store(float* p, F32 x) { _mm256_storeu_ps(p, x.v); }
 // A masked store costs AMD's cores several times a plain one, even when all lanes are on.
 inline void store(float* p, F32 x, int n) { n == F32::kLanes ? _mm256_storeu_ps(p, x.v) : _mm256_maskstore_ps(p, first_lanes(n), x.v); }
+inline void stream(float* p, F32 x) { _mm256_stream_ps(p, x.v); }
 inline void store(Half* p, F32 x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), f32_to_f16(x)); }
 inline void store(Half* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : store_16bit(p, f32_to_f16(x), n); }
 inline void store(BFloat16* p, F32 x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), f32_to_bf16(x)); }

@@ -34,6 +34,7 @@ inline __m256i f32_to_bf16(F32 x) {
 inline void store(float* p, F32 x) { _mm512_storeu_ps(p, x.v); }
 // A masked store costs AMD's cores several times a plain one, even when all lanes are on.
 inline void store(float* p, F32 x, int n) { n == F32::kLanes ? _mm512_storeu_ps(p, x.v) : _mm512_mask_storeu_ps(p, first_lanes(n), x.v); }
+inline void stream(float* p, F32 x) { _mm512_stream_ps(p, x.v); }
 inline void store(Half* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_f16(x)); }
 inline void store(Half* p, F32 x, int n) { n == F32::kLanes ? store(p, x) : _mm256_mask_storeu_epi16(p, first_lanes(n), f32_to_f16(x)); }
 inline void store(BFloat16* p, F32 x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), f32_to_bf16(x)); }

@@ -44,6 +44,7 @@ inline F32 min(F32 a, F32 b) { return for_lanes([&](int i) { return a.v[i] < b.v
 inline F32 abs(F32 a) { return for_lanes([&](int i) { return std::fabs(a.v[i]); }); }
 inline F32 sqrt(F32 a) { return for_lanes([&](int i) { return std::sqrt(a.v[i]); }); }
 inline F32 round(F32 a) { return for_lanes([&](int i) { return std::nearbyint(a.v[i]); }); }
+inline void stream(float* p, F32 x) { store(p, x); }
 inline Mask less(F32 a, F32 b) { return {a.v[0] < b.v[0], a.v[1] < b.v[1], a.v[2] < b.v[2], a.v[3] < b.v[3]}; }
 inline F32 select(Mask m, F32 a, F32 b) { return for_lanes([&](int i) { return m.v[i] ? a.v[i] : b.v[i]; }); }
 inline F32 exp2_int(F32 n) {

@@ -3,12 +3,17 @@
 // div of integers gives f32; maximum and minimum give NaN when either operand is NaN. Integers wrap around.
 #pragma once
 
+#include "device/cpu/cpu_features.h"
 #include "ops/kernel.h"
 
 namespace headrace {
 
 enum class BinaryFunction { kAdd, kSub, kMul, kDiv, kPow, kMaximum, kMinimum };
 inline constexpr std::string_view kBinaryNames[] = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
+
+// n pairs of floats through the op's function; out may be x or y.
+using BinaryRun = void (*)(const float* x, const float* y, float* out, int64_t n);
+BinaryRun binary_run(const OpDef& op, CpuIsa isa);
 
 void register_binary(OpRegistry& ops);
 void register_binary_cpu(KernelRegistry& kernels);

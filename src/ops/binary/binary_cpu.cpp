@@ -5,10 +5,6 @@
 #include "ops/for_isa.h"
 #include "ops/strided_loop.h"
 
-namespace headrace {
-using BinaryRun = void (*)(const float* x, const float* y, float* out, int64_t n);
-}
-
 #define HEADRACE_FOR_EACH_ISA "ops/binary/binary.inl.h"
 #include "ops/each_isa.inl.h"
 
@@ -25,11 +21,8 @@ bool supports(const KernelRequest& request) {
 
 class BinaryKernel : public CpuKernel {
  public:
-  explicit BinaryKernel(const KernelRequest& request) : op_(request.call.op.name), isa_(cpu_isa(request)) {
-    const auto function = BinaryFunction(std::find(std::begin(kBinaryNames), std::end(kBinaryNames), op_) - kBinaryNames);
-    run_ = for_isa(isa_, baseline::binary_function, avx2::binary_function, avx512vnni::binary_function)(function);
-    if (!run_) run_ = pow_run;
-  }
+  explicit BinaryKernel(const KernelRequest& request)
+      : op_(request.call.op.name), isa_(cpu_isa(request)), run_(binary_run(request.call.op, isa_)) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor &x = launch.inputs[0], &y = launch.inputs[1], &out = launch.outputs[0];
@@ -49,6 +42,12 @@ class BinaryKernel : public CpuKernel {
 };
 
 }  // namespace
+
+BinaryRun binary_run(const OpDef& op, CpuIsa isa) {
+  const auto function = BinaryFunction(std::find(std::begin(kBinaryNames), std::end(kBinaryNames), op.name) - kBinaryNames);
+  const BinaryRun run = for_isa(isa, baseline::binary_function, avx2::binary_function, avx512vnni::binary_function)(function);
+  return run ? run : pow_run;
+}
 
 void register_binary_cpu(KernelRegistry& kernels) {
   for (std::string_view op : kBinaryNames)

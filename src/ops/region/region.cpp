@@ -116,6 +116,8 @@ std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Val
 
 bool is_region_op(const Node& node) {
   if (node.outputs().size() != 1 || !is_region_dtype(node.output().dtype())) return false;
+  // Arithmetic on integers wraps around, which fp32 does not.
+  if (is_integer(node.output().dtype()) && !(node.op().name == "cast" && !is_integer(node.input(0).dtype()))) return false;
   for (const Value& in : node.inputs())
     if (!is_region_dtype(in.dtype())) return false;
   return node.op().pointwise || reduces_last_axis(node);
@@ -126,6 +128,10 @@ Shape domain_of(const Graph& body) {
   for (const Node* node : body.nodes())
     for (const Value& in : node->inputs()) domain = broadcast(domain, in.shape());
   return domain;
+}
+
+bool is_per_row(Value value, const Shape& domain) {
+  return domain.rank() > 0 && domain[-1] != Dim(1) && (value.shape().rank() == 0 || value.shape()[-1] == Dim(1));
 }
 
 RegionBody::RegionBody() : graph_(std::make_shared<const Graph>(builtin_ops(), "body")) {}

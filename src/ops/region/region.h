@@ -31,13 +31,16 @@ struct Region {
 };
 
 // Whether a region may hold the node. Its op is pointwise, or a sum, mean, max or min over the last axis that keeps the axis; its
-// types are floats, bool, i8 or u8, which fp32 holds exactly.
+// types are floats, bool, i8 or u8, which fp32 holds exactly. Integers come from casts of floats alone, for their arithmetic wraps around.
 bool is_region_op(const Node& node);
 
 // The shape over which the body runs: that of its largest values. Values whose last axis is 1 there are one per row; operands broadcast.
 Shape domain_of(const Graph& body);
+// Whether a value is one per row of the domain (its last axis is 1, or it has none) and not one per element.
+bool is_per_row(Value value, const Shape& domain);
 
 // region(operands...) {body}: operand i is the body's input i, in order of declaration; results are the body's outputs.
 void register_region(OpRegistry& ops);
+void register_region_cpu(KernelRegistry& kernels);
 
 }  // namespace headrace

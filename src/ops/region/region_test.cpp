@@ -1,6 +1,13 @@
 #include "ops/region/region.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
 #include "core/test_support.h"
+#include "ops/cast/cast.h"
+#include "ops/reduce/reduce.h"
 #include "ops/test_support.h"
 
 namespace headrace {
@@ -54,6 +61,97 @@ TEST(Region, BodiesWithWhatARegionCannotHoldAreRefused) {
 TEST(Region, MeansWhatItsBodyMeans) {
   for (int64_t n : {1, 5, 37})
     expect_decomposition_matches("region", region(kRmsNorm), {random_tensor({3, n}), random_tensor({n}, DType::kBF16, 2)});
+}
+
+TEST(Region, EveryKernelMatchesTheReferenceOfANorm) {
+  for (int64_t n : {1, 5, 37, 512, 1500})
+    for (DType w : {DType::kF32, DType::kBF16})
+      expect_kernels_match_reference("region", region(kRmsNorm), {random_tensor({3, n}), random_tensor({n}, w, 2)});
+}
+
+TEST(Region, EveryKernelMatchesTheReferenceOfSoftmaxAndOfQuantization) {
+  const char* softmax = R"(
+    input %x : f32[a, b, n]
+    %m = max(%x) {axes=[-1], keepdim=true}
+    %d = sub(%x, %m)
+    %e = exp(%d)
+    %s = sum(%e) {axes=[-1], keepdim=true}
+    %y = div(%e, %s)
+    return %y, %s, %m)";
+  const char* quantize = R"(
+    input %x : f32[rows, n]
+    input %w : f32[n]
+    const %eps : f32[] = [0.5]
+    const %most : f32[] = [127]
+    %0 = mul(%x, %x)
+    %1 = mean(%0) {axes=[1], keepdim=true}
+    %2 = add(%1, %eps)
+    %3 = rsqrt(%2)
+    %4 = mul(%x, %3)
+    %y = mul(%4, %w)
+    %5 = abs(%y)
+    %6 = max(%5) {axes=[-1], keepdim=true}
+    %scale = div(%6, %most)
+    %7 = div(%y, %scale)
+    %8 = cast(%7) {dtype=i8}
+    return %8, %scale)";
+  for (int64_t n : {1, 7, 600}) {
+    expect_kernels_match_reference("region", region(softmax), {random_tensor({2, 3, n})});
+    expect_kernels_match_reference("region", region(quantize), {random_tensor({5, n}), random_tensor({n}, DType::kF32, 2)});
+  }
+}
+
+TEST(Region, EveryKernelMatchesTheReferenceOfBroadcastsChoicesAndOtherTypes) {
+  const char* body = R"(
+    input %x : bf16[a, b, n]
+    input %row : f16[b, 1]
+    input %column : f32[n]
+    input %outer : f32[a, 1, 1]
+    input %mask : bool[b, n]
+    const %half : bf16[] = [0.5]
+    %0 = mul(%x, %half)
+    %1 = tanh(%0)
+    %2 = add(%1, %row)
+    %3 = sub(%2, %column)
+    %4 = where(%mask, %3, %outer)
+    %5 = cast(%4) {dtype=f16}
+    %6 = gelu(%5) {tanh=true}
+    %7 = pow(%column, %outer)
+    %8 = maximum(%7, %6)
+    return %6, %4, %8, %6 as "again")";
+  for (int64_t n : {1, 3, 700}) {
+    HostTensor positive = random_tensor({n}, DType::kF32, 5);
+    for (int64_t i = 0; i < n; ++i) positive.as<float>()[i] = std::fabs(positive.as<float>()[i]);
+    expect_kernels_match_reference("region", region(body),
+                                   {random_tensor({2, 3, n}, DType::kBF16), random_tensor({3, 1}, DType::kF16, 2), positive,
+                                    random_tensor({2, 1, 1}, DType::kF32, 3), random_tensor({3, n}, DType::kBool, 4)},
+                                   {.relative = 1e-3, .absolute = 1e-5});
+  }
+}
+
+TEST(Region, ResultsTooLargeForTheCachesAreTheSame) {  // written past them
+  const char* body = "input %x : f32[rows, n] input %w : f32[n] %0 = mul(%x, %w) %1 = add(%0, %x) %2 = neg(%0) return %1, %2";
+  expect_kernels_match_reference("region", region(body), {random_tensor({1025, 2050}), random_tensor({2050}, DType::kF32, 2)});
+}
+
+TEST(Region, NanAndInfinityPassThrough) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  std::vector<float> values(40, 1.0f);
+  values[3] = nan, values[21] = inf, values[39] = -inf;
+  for (const char* op : {"sum", "mean", "max", "min"})
+    expect_kernels_match_reference("region",
+                                   region(fmt::format("input %x : f32[r, n] %y = {}(%x) {{axes=[-1], keepdim=true}} return %y", op)),
+                                   {floats({4, 10}, values)});
+}
+
+TEST(Region, SingleNodesOfOtherTypesHaveAKernel) {
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    const HostTensor x = random_tensor({3, 700}, dtype), y = random_tensor({700}, DType::kF32, 2);
+    expect_kernels_match_reference("add", {}, {x, y});
+    expect_kernels_match_reference("silu", {}, {x}, {.relative = 1e-2});
+    expect_kernels_match_reference("mean", Reduce{.axes = {-1}, .keepdim = true}, {x}, {.relative = 1e-2, .absolute = 1e-3});
+  }
+  expect_kernels_match_reference("cast", Cast{.dtype = DType::kI8}, {random_tensor({3, 700}, DType::kF32, 1, 300)});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 //   exp log sqrt rsqrt tanh sigmoid silu erf sin cos (x), gelu(x) {tanh} -> x's type, or f32 when x holds integers
 #pragma once
 
+#include "device/cpu/cpu_features.h"
 #include "ops/kernel.h"
 
 // A table of operations, one a line.
@@ -21,6 +22,10 @@ struct Gelu {
   bool tanh = false;
   void fields(auto&& f) { f("tanh", tanh); }
 };
+
+// n floats through the call's function; out may be x.
+using UnaryRun = void (*)(const float* x, float* out, int64_t n);
+UnaryRun unary_run(const OpDef& op, const Attributes& attributes, CpuIsa isa);
 
 void register_unary(OpRegistry& ops);
 void register_unary_cpu(KernelRegistry& kernels);

@@ -5,10 +5,6 @@
 #include "ops/strided_loop.h"
 #include "ops/unary/unary.h"
 
-namespace headrace {
-using UnaryRun = void (*)(const float* x, float* out, int64_t n);
-}
-
 #define HEADRACE_FOR_EACH_ISA "ops/unary/unary.inl.h"
 #include "ops/each_isa.inl.h"
 
@@ -20,23 +16,17 @@ void scalar_run(const float* x, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = kFunction(x[i]);
 }
 
-UnaryFunction function_of(const OpCall& call) {
-  if (call.op.name == "gelu") return call.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf;
-  return UnaryFunction(std::find(std::begin(kUnaryNames), std::end(kUnaryNames), call.op.name) - kUnaryNames);
+UnaryFunction function_of(const OpDef& op, const Attributes& attributes) {
+  if (op.name == "gelu") return attributes.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf;
+  return UnaryFunction(std::find(std::begin(kUnaryNames), std::end(kUnaryNames), op.name) - kUnaryNames);
 }
 
 bool supports(const KernelRequest& request) { return request.call.input(0).dtype == DType::kF32; }
 
 class UnaryKernel : public CpuKernel {
  public:
-  explicit UnaryKernel(const KernelRequest& request) : op_(request.call.op.name), isa_(cpu_isa(request)) {
-    const UnaryFunction function = function_of(request.call);
-    run_ = for_isa(isa_, baseline::unary_function, avx2::unary_function, avx512vnni::unary_function)(function);
-    if (!run_)
-      run_ = function == UnaryFunction::kLog   ? scalar_run<std::log>
-             : function == UnaryFunction::kSin ? scalar_run<std::sin>
-                                               : scalar_run<std::cos>;
-  }
+  explicit UnaryKernel(const KernelRequest& request)
+      : op_(request.call.op.name), isa_(cpu_isa(request)), run_(unary_run(request.call.op, request.call.attributes, isa_)) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor &x = launch.inputs[0], &out = launch.outputs[0];
@@ -55,6 +45,14 @@ class UnaryKernel : public CpuKernel {
 };
 
 }  // namespace
+
+UnaryRun unary_run(const OpDef& op, const Attributes& attributes, CpuIsa isa) {
+  const UnaryFunction function = function_of(op, attributes);
+  if (const UnaryRun run = for_isa(isa, baseline::unary_function, avx2::unary_function, avx512vnni::unary_function)(function)) return run;
+  return function == UnaryFunction::kLog   ? scalar_run<std::log>
+         : function == UnaryFunction::kSin ? scalar_run<std::sin>
+                                           : scalar_run<std::cos>;
+}
 
 void register_unary_cpu(KernelRegistry& kernels) {
   for (std::string_view op : kUnaryNames)
