@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/reference.h"
+#include "ops/spelling.h"
 
 namespace headrace {
 namespace {
@@ -56,6 +57,21 @@ void reference_add(const OpCall& call, std::span<const Tensor> in, std::span<con
   write_floats(out[1], layer_norm(call.as<LayerNorm>(), read_floats(out[0]), size_t(in[0].sizes[-1]), in.subspan(2)));
 }
 
+std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
+  const auto& norm = node.attributes_as<LayerNorm>();
+  const Value x = cast_to(graph, in[0], DType::kF32);
+  const Value centred = graph.emit("sub", {x, mean_of_last_axis(graph, x)});
+  const Value variance = mean_of_last_axis(graph, graph.emit("square", {centred}));
+  Value y = graph.emit("mul", {centred, graph.emit("rsqrt", {graph.emit("add", {variance, number(graph, norm.eps)})})});
+  if (in.size() > 1) {
+    Value weight = cast_to(graph, in[1], DType::kF32);
+    if (norm.weight_offset != 0) weight = graph.emit("add", {weight, number(graph, norm.weight_offset)});
+    y = graph.emit("mul", {y, weight});
+  }
+  if (in.size() > 2) y = graph.emit("add", {y, cast_to(graph, in[2], DType::kF32)});
+  return {cast_to(graph, y, in[0].dtype())};
+}
+
 std::vector<Value> decompose_add(Graph& graph, const Node& node, std::span<const Value> in) {
   std::vector<Value> operands(in.begin() + 1, in.end());
   operands[0] = graph.emit("add", {in[0], in[1]});
@@ -72,6 +88,7 @@ void register_layer_norm(OpRegistry& ops) {
            .max_inputs = 3,
            .infer = infer,
            .reference = reference,
+           .decompose = decompose,
            .row_wise = true});
   ops.add({.name = "add_layer_norm",
            .attributes = &attribute_type<LayerNorm>(),

@@ -57,5 +57,12 @@ TEST(LayerNorm, DecomposesIntoSumAndNorm) {
                                {x, y, random_tensor({20}), random_tensor({20}, DType::kF32, 3)});
 }
 
+TEST(LayerNorm, DecompositionMeansTheSame) {
+  const HostTensor x = random_tensor({3, 37}), w = random_tensor({37}, DType::kBF16, 2), b = random_tensor({37}, DType::kF32, 3);
+  expect_decomposition_matches("layer_norm", LayerNorm{.eps = 0.25f}, {x});
+  expect_decomposition_matches("layer_norm", LayerNorm{.eps = 0.25f, .weight_offset = 1}, {x, w});
+  expect_decomposition_matches("layer_norm", LayerNorm{}, {x, w, b});
+}
+
 }  // namespace
 }  // namespace headrace

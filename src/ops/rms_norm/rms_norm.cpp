@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/reference.h"
+#include "ops/spelling.h"
 
 namespace headrace {
 namespace {
@@ -47,6 +48,16 @@ void reference_add(const OpCall& call, std::span<const Tensor> in, std::span<con
   write_floats(out[1], rms_norm(call.as<RmsNorm>(), read_floats(out[0]), read_floats(in[2])));
 }
 
+std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
+  const auto& norm = node.attributes_as<RmsNorm>();
+  const Value x = cast_to(graph, in[0], DType::kF32);
+  Value weight = cast_to(graph, in[1], DType::kF32);
+  if (norm.weight_offset != 0) weight = graph.emit("add", {weight, number(graph, norm.weight_offset)});
+  const Value mean = mean_of_last_axis(graph, graph.emit("square", {x}));
+  const Value scale = graph.emit("rsqrt", {graph.emit("add", {mean, number(graph, norm.eps)})});
+  return {cast_to(graph, graph.emit("mul", {graph.emit("mul", {x, scale}), weight}), in[0].dtype())};
+}
+
 std::vector<Value> decompose_add(Graph& graph, const Node& node, std::span<const Value> in) {
   const Value sum = graph.emit("add", {in[0], in[1]});
   return {sum, graph.emit("rms_norm", node.attributes(), {sum, in[2]})};
@@ -61,6 +72,7 @@ void register_rms_norm(OpRegistry& ops) {
            .max_inputs = 2,
            .infer = infer,
            .reference = reference,
+           .decompose = decompose,
            .row_wise = true});
   ops.add({.name = "add_rms_norm",
            .attributes = &attribute_type<RmsNorm>(),

@@ -47,5 +47,12 @@ TEST(RmsNorm, DecomposesIntoSumAndNorm) {
                                {random_tensor({3, 20}), random_tensor({3, 20}, DType::kF32, 2), random_tensor({20})});
 }
 
+TEST(RmsNorm, DecompositionMeansTheSame) {
+  for (DType x : {DType::kF32, DType::kBF16})
+    expect_decomposition_matches("rms_norm", RmsNorm{.eps = 0.25f, .weight_offset = 1},
+                                 {random_tensor({3, 37}, x), random_tensor({37}, DType::kBF16, 2)},
+                                 {.relative = x == DType::kF32 ? 2e-6 : 1e-2});
+}
+
 }  // namespace
 }  // namespace headrace

@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include "ops/concat/concat.h"
 #include "ops/reference.h"
+#include "ops/spelling.h"
+#include "ops/views/views.h"
 
 namespace headrace {
 namespace {
@@ -65,6 +68,33 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
   write_floats(out[0], x);
 }
 
+// Pairs of slices, turned and put together again.
+std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
+  const auto& rope = node.attributes_as<Rope>();
+  const Shape& flat = in[0].shape();
+  const int64_t rotary = in[1].shape()[1].value(), half = rotary / 2, heads = flat[1].value() / rope.head_dim;
+  const auto part = [&](Value v, int64_t begin, int64_t end) {
+    return graph.emit("slice", Slice{.axis = -1, .begin = begin, .end = end}, {v});
+  };
+  const auto view = [&](Value v, Shape shape) { return graph.emit("view", View{.shape = std::move(shape)}, {v}); };
+  const Value x = cast_to(graph, view(in[0], {flat[0], heads, rope.head_dim}), DType::kF32);
+  const Shape angles = rope.interleaved ? Shape{flat[0], 1, half, 1} : Shape{flat[0], 1, half};
+  const Value cosine = view(part(in[1], 0, half), angles), sine = view(part(in[1], half, rotary), angles);
+  Value a, b;
+  if (rope.interleaved) {
+    const Value pairs = view(rotary == rope.head_dim ? x : part(x, 0, rotary), {flat[0], heads, half, 2});
+    a = part(pairs, 0, 1), b = part(pairs, 1, 2);
+  } else {
+    a = part(x, 0, half), b = part(x, half, rotary);
+  }
+  const auto mul = [&](Value u, Value v) { return graph.emit("mul", {u, v}); };
+  std::vector<Value> parts{graph.emit("sub", {mul(a, cosine), mul(b, sine)}), graph.emit("add", {mul(b, cosine), mul(a, sine)})};
+  if (rope.interleaved) parts = {view(graph.emit("concat", Concat{.axis = -1}, parts), {flat[0], heads, rotary})};
+  if (rotary < rope.head_dim) parts.push_back(part(x, rotary, rope.head_dim));
+  const Value y = parts.size() == 1 ? parts[0] : graph.emit("concat", Concat{.axis = -1}, std::move(parts));
+  return {view(cast_to(graph, y, in[0].dtype()), flat)};
+}
+
 }  // namespace
 
 void register_rope(OpRegistry& ops) {
@@ -74,8 +104,13 @@ void register_rope(OpRegistry& ops) {
            .max_inputs = 4,
            .infer = infer_table,
            .reference = reference_table});
-  ops.add(
-      {.name = "rope", .attributes = &attribute_type<Rope>(), .min_inputs = 2, .max_inputs = 2, .infer = infer, .reference = reference});
+  ops.add({.name = "rope",
+           .attributes = &attribute_type<Rope>(),
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .infer = infer,
+           .reference = reference,
+           .decompose = decompose});
 }
 
 }  // namespace headrace

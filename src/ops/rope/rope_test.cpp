@@ -70,5 +70,12 @@ TEST(Rope, EveryKernelMatchesTheReference) {
                                      {random_tensor({5, 3 * head_dim}), random_tensor({5, rotary_dim}, DType::kF32, 2, 1)});
 }
 
+TEST(Rope, DecompositionMeansTheSame) {
+  for (bool interleaved : {false, true})
+    for (int64_t rotary : {4, 8})
+      expect_decomposition_matches("rope", Rope{.head_dim = 8, .interleaved = interleaved},
+                                   {random_tensor({5, 24}), random_tensor({5, rotary}, DType::kF32, 2)});
+}
+
 }  // namespace
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/reference.h"
+#include "ops/spelling.h"
 
 namespace headrace {
 namespace {
@@ -29,6 +30,13 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
   write_floats(out[0], x);
 }
 
+std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
+  const Reduce along{.axes = {node.attributes_as<Softmax>().axis}, .keepdim = true};
+  const Value x = cast_to(graph, in[0], DType::kF32);
+  const Value powers = graph.emit("exp", {graph.emit("sub", {x, graph.emit("max", along, {x})})});
+  return {cast_to(graph, graph.emit("div", {powers, graph.emit("sum", along, {powers})}), in[0].dtype())};
+}
+
 }  // namespace
 
 void register_softmax(OpRegistry& ops) {
@@ -37,7 +45,8 @@ void register_softmax(OpRegistry& ops) {
            .min_inputs = 1,
            .max_inputs = 1,
            .infer = infer,
-           .reference = reference});
+           .reference = reference,
+           .decompose = decompose});
 }
 
 }  // namespace headrace

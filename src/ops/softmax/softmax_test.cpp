@@ -38,5 +38,9 @@ TEST(Softmax, MaskedElementsGetNothingAndAnEmptyRowIsNan) {
   expect_kernels_match_reference("softmax", Softmax(), {floats({2, 17}, std::vector<float>(34, -inf))});
 }
 
+TEST(Softmax, DecompositionMeansTheSame) {
+  for (int64_t axis : {0, 1, -1}) expect_decomposition_matches("softmax", Softmax{.axis = axis}, {random_tensor({3, 5, 7})});
+}
+
 }  // namespace
 }  // namespace headrace

@@ -4,6 +4,7 @@
 
 #include "ops/activation.h"
 #include "ops/reference.h"
+#include "ops/spelling.h"
 
 namespace headrace {
 namespace {
@@ -62,6 +63,26 @@ void reference(UnaryFunction function, std::span<const Tensor> in, std::span<con
   }
 }
 
+// silu and gelu spelt in plainer functions.
+std::vector<Value> decompose_silu(Graph& graph, const Node&, std::span<const Value> in) {
+  const Value x = cast_to(graph, in[0], DType::kF32);
+  return {cast_to(graph, graph.emit("mul", {x, graph.emit("sigmoid", {x})}), is_float(in[0].dtype()) ? in[0].dtype() : DType::kF32)};
+}
+
+std::vector<Value> decompose_gelu(Graph& graph, const Node& node, std::span<const Value> in) {
+  const Value x = cast_to(graph, in[0], DType::kF32);
+  const auto times = [&](Value v, double by) { return graph.emit("mul", {v, number(graph, by)}); };
+  Value inner;
+  if (node.attributes_as<Gelu>().tanh) {
+    const Value cube = graph.emit("mul", {graph.emit("square", {x}), x});
+    inner = graph.emit("tanh", {times(graph.emit("add", {x, times(cube, 0.044715)}), 0.7978845608028654)});
+  } else {
+    inner = graph.emit("erf", {times(x, 0.7071067811865476)});
+  }
+  const Value y = graph.emit("mul", {times(x, 0.5), graph.emit("add", {inner, number(graph, 1)})});
+  return {cast_to(graph, y, is_float(in[0].dtype()) ? in[0].dtype() : DType::kF32)};
+}
+
 }  // namespace
 
 void register_unary(OpRegistry& ops) {
@@ -69,6 +90,7 @@ void register_unary(OpRegistry& ops) {
     OpDef op{.name = std::string(kUnaryNames[i]), .min_inputs = 1, .max_inputs = 1, .pointwise = true, .row_wise = true};
     op.infer = [f = UnaryFunction(i)](const OpCall& call) { return infer(f, call); };
     op.reference = [f = UnaryFunction(i)](const OpCall&, auto in, auto out) { reference(f, in, out); };
+    if (UnaryFunction(i) == UnaryFunction::kSilu) op.decompose = decompose_silu;
     ops.add(std::move(op));
   }
   OpDef gelu{.name = "gelu", .attributes = &attribute_type<Gelu>(), .min_inputs = 1, .max_inputs = 1, .pointwise = true, .row_wise = true};
@@ -76,6 +98,7 @@ void register_unary(OpRegistry& ops) {
   gelu.reference = [](const OpCall& call, auto in, auto out) {
     reference(call.as<Gelu>().tanh ? UnaryFunction::kGeluTanh : UnaryFunction::kGeluErf, in, out);
   };
+  gelu.decompose = decompose_gelu;
   ops.add(std::move(gelu));
 }
 

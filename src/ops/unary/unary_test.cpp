@@ -68,5 +68,13 @@ TEST(Unary, KernelsPassOnNanAndInfinity) {
     expect_kernels_match_reference(op, {}, {x});
 }
 
+TEST(Unary, DecompositionsMeanTheSame) {
+  for (DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
+    const Check check{.relative = dtype == DType::kF16 ? 1e-3 : 2e-6};
+    expect_decomposition_matches("silu", {}, {random_tensor({3, 37}, dtype)}, check);
+    for (bool tanh : {false, true}) expect_decomposition_matches("gelu", Gelu{.tanh = tanh}, {random_tensor({3, 37}, dtype)}, check);
+  }
+}
+
 }  // namespace
 }  // namespace headrace
