@@ -3,7 +3,7 @@
 
 #include "compiler/passes/match.h"
 #include "compiler/passes/passes.h"
-#include "ops/views/views.h"
+#include "compiler/recognize/recognize.h"
 
 namespace headrace {
 namespace {
@@ -37,18 +37,6 @@ void hoist_known(Graph& graph) {
   graph.insert_before(nullptr);
 }
 
-void simplify_views(Graph& graph) {
-  for (Node* node : graph.nodes()) {
-    const std::string& op = node->op().name;
-    if (is_op(node, "view"))
-      if (Node* inner = producer_if(node->input(0), "view")) graph.set_input(*node, 0, inner->input(0));
-    if ((op == "view" || op == "slice" || op == "cast") && node->output().type() == node->input(0).type()) {
-      graph.replace_all_uses(node->output(), node->input(0));
-      graph.erase(*node);
-    }
-  }
-}
-
 }  // namespace
 
 void merge_equal_nodes(Graph& graph) {
@@ -74,7 +62,7 @@ void canonicalize(Graph& graph, const CompileOptions&) {
   merge_equal_constants(graph);
   hoist_known(graph);
   merge_equal_nodes(graph);
-  simplify_views(graph);
+  apply_rules(graph, arrangement_rules());
   graph.remove_dead();
 }
 

@@ -11,6 +11,9 @@ namespace headrace {
 void canonicalize(Graph& graph, const CompileOptions& options);
 void merge_equal_nodes(Graph& graph);  // a part of it
 
+// Plain ops in which a fused op is spelt become that op: src/compiler/recognize.
+void recognize(Graph& graph, const CompileOptions& options);
+
 // mul(act(linear(x, gate)), linear(x, up)) -> fused_linear {gated}, either order of the factors.
 void fuse_gated_mlp(Graph& graph, const CompileOptions& options);
 

@@ -1,0 +1,14 @@
+#include "compiler/recognize/recognize.h"
+
+#include "compiler/passes/passes.h"
+
+namespace headrace {
+
+void recognize(Graph& graph, const CompileOptions&) {
+  std::vector<Rule> rules;
+  for (const auto& of : {arrangement_rules, activation_rules, norm_rules, softmax_rules, rope_rules, gated_rules})
+    for (Rule& rule : of()) rules.push_back(std::move(rule));
+  apply_rules(graph, rules);
+}
+
+}  // namespace headrace
