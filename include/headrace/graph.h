@@ -193,7 +193,8 @@ class Graph {
   void rename(Value value, std::string name);  // made unique
 
   // Rewriting. Throws Error(kInvalidArgument) when a value would be read before it is produced.
-  void replace_all_uses(Value from, Value to, const Node* except = nullptr);  // outputs included; `except` goes on reading `from`
+  // Outputs included. Nodes for which `keeps` is true go on reading `from`: what is put behind a value, for instance.
+  void replace_all_uses(Value from, Value to, const std::function<bool(const Node&)>& keeps = {});
   void set_input(Node& node, int index, Value value);
   void erase(Node& node);  // its outputs must be without users
   // Erases nodes without effect on outputs or state, and leaves without users (inputs stay). Returns the number of nodes erased.

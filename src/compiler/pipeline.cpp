@@ -25,6 +25,7 @@ constexpr NamedPass kPipeline[] = {
     {"fuse-qkv-post", fuse_qkv_post},          // head norms, rope and the cache write
     {"fuse-add-norm", fuse_add_norm},          // residual sums whose norm no linear took in
     {"select-rows-early", select_rows_early},  // the last layer's, of which only some are wanted
+    {"form-regions", form_regions},            // what no kernel covers: pointwise ops and reductions as one
     {"remove-dead", remove_dead},
 };
 

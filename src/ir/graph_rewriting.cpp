@@ -26,15 +26,15 @@ void Graph::drop_user(Value value, Node* node) {
   users.erase(std::find(users.begin(), users.end(), node));
 }
 
-void Graph::replace_all_uses(Value from, Value to, const Node* except) {
+void Graph::replace_all_uses(Value from, Value to, const std::function<bool(const Node&)>& keeps) {
   if (from == to) return;
   if (from.data_->graph != this || to.data_->graph != this) invalid("'{}' or '{}' belongs to another graph", from.name(), to.name());
   for (const Node* user : from.data_->users)
-    if (user != except) check_order(to, *user);
+    if (!keeps || !keeps(*user)) check_order(to, *user);
   const std::vector<Node*> changed = from.is_known_at_load() == to.is_known_at_load() ? std::vector<Node*>() : from.users();
   std::vector<Node*> kept;
   for (Node* user : from.data_->users) {
-    if (user == except) {
+    if (keeps && keeps(*user)) {
       kept.push_back(user);
       continue;
     }

@@ -51,6 +51,25 @@ double measure_read_gb_per_s(ThreadPool& pool, const ReadTest& test) {
   return double(test.bytes) / best / 1e9;
 }
 
+CopyTest::CopyTest(int64_t bytes) : from_(DType::kU8, {bytes}), to_(DType::kU8, {bytes}) {
+  std::memset(from_.as<std::byte>(), 1, size_t(bytes));
+  std::memset(to_.as<std::byte>(), 2, size_t(bytes));
+}
+
+double CopyTest::gb_per_s(ThreadPool& pool, int rounds) {
+  const int64_t bytes = from_.view().bytes();
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    const double start = seconds();
+    pool.run([&](Team& team) {
+      const Team::Range r = team.share(bytes, 4096);
+      std::memcpy(to_.as<std::byte>() + r.begin, from_.as<std::byte>() + r.begin, size_t(r.end - r.begin));
+    });
+    best = std::min(best, seconds() - start);
+  }
+  return 2 * double(bytes) / best / 1e9;
+}
+
 namespace {
 
 // Twelve independent chains hide the latency of any multiply-add; the registers' values do not matter.

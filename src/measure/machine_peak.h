@@ -18,6 +18,15 @@ struct ReadTest {
   int rounds = 8;
 };
 double measure_read_gb_per_s(ThreadPool& pool, const ReadTest& test = {});
+// Copying, read and written bytes together: each thread its own part, by memcpy, best of `rounds` and of what it is asked for again.
+class CopyTest {
+ public:
+  explicit CopyTest(int64_t bytes);  // of each of the two sides; throws Error(kOutOfMemory)
+  double gb_per_s(ThreadPool& pool, int rounds = 1);
+
+ private:
+  HostTensor from_, to_;
+};
 // 0 when this instruction set has no yardstick.
 double measure_gmac_per_s(ThreadPool& pool, CpuIsa isa, DType weights);
 

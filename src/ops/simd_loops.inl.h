@@ -8,20 +8,31 @@ inline void store_some(float* p, F32 x, int m) {
   else store(p, x, m);
 }
 
+// body(i, m) for [0, n): whole vectors four at a time, which a processor has in flight together, then single ones, then what is left.
+template <typename Body>
+inline void for_vectors(int64_t n, Body&& body) {
+  constexpr int64_t kWidth = F32::kLanes;
+  int64_t i = 0;
+  for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
+    body(i, F32::kLanes);
+    body(i + kWidth, F32::kLanes);
+    body(i + 2 * kWidth, F32::kLanes);
+    body(i + 3 * kWidth, F32::kLanes);
+  }
+  for (; i + kWidth <= n; i += kWidth) body(i, F32::kLanes);
+  if (i < n) body(i, int(n - i));
+}
+
 // out[i] = f(x[i]); out may be x.
 template <typename Function>
 inline void map(Function f, const float* x, float* out, int64_t n) {
-  for (int64_t i = 0; i < n; i += F32::kLanes) {
-    const int m = lanes_of(n - i);
-    store_some(out + i, f(load_some(x + i, m)), m);
-  }
+  for_vectors(
+      n, [&](int64_t i, int m) __attribute__((always_inline)) { store_some(out + i, f(load_some(x + i, m)), m); });
 }
 
 // out[i] = f(x[i], y[i]); out may be x or y.
 template <typename Function>
 inline void map(Function f, const float* x, const float* y, float* out, int64_t n) {
-  for (int64_t i = 0; i < n; i += F32::kLanes) {
-    const int m = lanes_of(n - i);
-    store_some(out + i, f(load_some(x + i, m), load_some(y + i, m)), m);
-  }
+  for_vectors(
+      n, [&](int64_t i, int m) __attribute__((always_inline)) { store_some(out + i, f(load_some(x + i, m), load_some(y + i, m)), m); });
 }

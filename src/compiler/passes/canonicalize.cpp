@@ -62,7 +62,9 @@ void canonicalize(Graph& graph, const CompileOptions&) {
   merge_equal_constants(graph);
   hoist_known(graph);
   merge_equal_nodes(graph);
-  apply_rules(graph, arrangement_rules());
+  std::vector<Rule> rules = arrangement_rules();
+  for (Rule& rule : arithmetic_rules()) rules.push_back(std::move(rule));
+  apply_rules(graph, rules);
   graph.remove_dead();
 }
 

@@ -36,6 +36,9 @@ void fuse_add_norm(Graph& graph, const CompileOptions& options);
 // layer, this leaves attention and what stands before it for the whole prompt, and one row a sequence for the rest.
 void select_rows_early(Graph& graph, const CompileOptions& options);
 
+// Pointwise ops and last-axis reductions that read each other -> region, which runs as one kernel.
+void form_regions(Graph& graph, const CompileOptions& options);
+
 void remove_dead(Graph& graph, const CompileOptions& options);
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/ops.h"
+#include "ops/region/region.h"
 
 namespace headrace {
 namespace {
@@ -288,6 +289,65 @@ TEST(SelectRowsEarly, WhatIsWantedWholeOrMixesRowsIsLeftAlone) {
   EXPECT_FALSE(changes(select_rows_early, rows + " %a = silu(%w)\n" + select)) << "known at load";
 }
 
+// The bodies of the graph's regions, nodes only.
+std::string bodies(const std::string& body) {
+  Graph graph = parse(body);
+  form_regions(graph, {});
+  graph.verify();
+  std::string out;
+  for (const Node* node : graph.nodes()) {
+    if (node->op().name != "region") continue;
+    for (const Node* inner : node->attributes_as<Region>().body.graph().nodes()) out += to_text(*inner) + "; ";
+    out += "=> ";
+    for (const Value& result : node->outputs()) out += result.name() + " ";
+  }
+  return out;
+}
+
+TEST(FormRegions, ChainsAndTreesOfPointwiseOpsAreOneNode) {
+  EXPECT_EQ(bodies("%a = add(%x, %b)\n %c = tanh(%r)\n %y = mul(%a, %c)\n return %y"),
+            "%0 = add(%x, %b); %1 = tanh(%r); %2 = mul(%0, %1); => y ");
+  EXPECT_FALSE(changes(form_regions, "%y = tanh(%x)\n return %y")) << "a node alone";
+  EXPECT_FALSE(changes(form_regions, "%a = exp(%w)\n %y = tanh(%a)\n return %y")) << "known at load";
+}
+
+TEST(FormRegions, TakeInReductionsAndWhatFollowsThem) {
+  EXPECT_EQ(bodies("%e = exp(%x)\n %s = sum(%e) {axes=[-1], keepdim=true}\n %y = div(%e, %s)\n return %y"),
+            "%0 = exp(%x); %1 = sum(%0) {axes=[-1], keepdim=true}; %2 = div(%0, %1); => y ");
+  EXPECT_EQ(bodies("%e = exp(%x)\n %s = sum(%e) {axes=[0], keepdim=true}\n %y = div(%e, %s)\n return %y"), "") << "another axis";
+  EXPECT_EQ(bodies("%e = exp(%x)\n %s = sum(%e) {axes=[-1]}\n %y = tanh(%s)\n return %y"), "") << "the axis goes";
+}
+
+TEST(FormRegions, SpellOutANormBesideOtherOps) {
+  EXPECT_EQ(
+      bodies("%m = rms_norm(%x, %n) {eps=0.5}\n %y = tanh(%m)\n return %y"),
+      "%0 = square(%x); %1 = mean(%0) {axes=[-1], keepdim=true}; %3 = add(%1, %2); %4 = rsqrt(%3); %5 = mul(%x, %4); %6 = mul(%5, %n); "
+      "%7 = tanh(%6); => y ");
+  EXPECT_FALSE(changes(form_regions, "%y = rms_norm(%x, %n)\n return %y")) << "which has its kernel";
+}
+
+TEST(FormRegions, MarkedAndSharedValuesAreResultsToo) {
+  EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n return %y, %a"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");
+  EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n %z = linear(%a, %w)\n return %y, %z"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");
+}
+
+TEST(FormRegions, NothingOutsideStandsBetweenTheirNodes) {
+  // %z must be there before %y, and %a before %z: no region may hold both %a and %y.
+  EXPECT_EQ(bodies("%a = add(%x, %r)\n %z = linear(%a, %w)\n %y = mul(%a, %z)\n return %y"), "");
+  EXPECT_EQ(bodies("%a = add(%x, %r)\n %c = neg(%a)\n %z = linear(%c, %w)\n %t = tanh(%z)\n %y = mul(%a, %t)\n return %y"),
+            "%0 = add(%x, %r); %1 = neg(%0); => a c %0 = tanh(%z); %1 = mul(%a, %0); => y ");
+}
+
+TEST(FormRegions, ValuesSmallerThanTheRestAreNotComputedAgainForEachRow) {
+  EXPECT_EQ(bodies(" input %i : f32[8]\n %a = exp(%i)\n %y = mul(%x, %a)\n return %y"), "");
+  EXPECT_EQ(bodies(" input %i : f32[tokens, 1]\n %a = exp(%i)\n %y = mul(%x, %a)\n return %y"), "%0 = exp(%i); %1 = mul(%x, %0); => y ");
+}
+
+TEST(FormRegions, LeaveOtherTypesAndOpsAlone) {
+  EXPECT_EQ(bodies(" input %i : i64[tokens, 8]\n %a = neg(%i)\n %y = abs(%a)\n return %y"), "");
+  EXPECT_EQ(bodies("%l = linear(%x, %w)\n %y = linear(%l, %w)\n return %y"), "");
+}
+
 TEST(Compile, ExtraPassesRunWhereTheyWereAskedFor) {
   const auto extra = [](ExtraPass::Place place, const char* anchor, const char* name) {
     return ExtraPass{place, anchor, {name, [](Graph&, const CompileOptions&) {}}};
@@ -311,10 +371,10 @@ TEST(Compile, ExtraPassesRunWhereTheyWereAskedFor) {
 
 TEST(Compile, AnExtraPassThatBreaksTheGraphIsNamed) {
   CompileOptions options;
-  options.extra_passes = {{ExtraPass::Place::kBefore, "remove-dead", {"reverse", [](Graph& graph, const CompileOptions&) {
-                                                                        std::vector<Node*> nodes = graph.nodes();
-                                                                        graph.set_input(*nodes.front(), 0, nodes.back()->output());
-                                                                      }}}};
+  options.extra_passes = {{ExtraPass::Place::kBefore, "canonicalize", {"reverse", [](Graph& graph, const CompileOptions&) {
+                                                                         std::vector<Node*> nodes = graph.nodes();
+                                                                         graph.set_input(*nodes.front(), 0, nodes.back()->output());
+                                                                       }}}};
   Graph graph = parse("%a = silu(%x)\n %y = relu(%a)\n return %y");
   try {
     compile(graph, options);

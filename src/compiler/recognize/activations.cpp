@@ -40,7 +40,6 @@ std::vector<Rule> activation_rules() {
       unary_rule("gelu", gelu(erf), "gelu"),
       unary_rule("gelu-tanh", gelu(tanh), "gelu", Gelu{.tanh = true}),
       unary_rule("gelu-tanh-factored", gelu(tanh_factored), "gelu", Gelu{.tanh = true}),
-      unary_rule("square", op("mul", {x, x}), "square"),
   };
 }
 

@@ -8,6 +8,7 @@
 namespace headrace {
 
 std::vector<Rule> arrangement_rules();  // views, slices, casts and permutations that undo each other or change nothing
+std::vector<Rule> arithmetic_rules();   // powers that are products, factors of 1
 std::vector<Rule> activation_rules();   // sigmoid, silu, relu, gelu (both)
 std::vector<Rule> norm_rules();         // rms_norm, layer_norm
 std::vector<Rule> softmax_rules();

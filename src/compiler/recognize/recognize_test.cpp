@@ -113,6 +113,16 @@ TEST(RecognizeNorms, LayerNormWithAndWithoutWeightAndBias) {
       << "no vector: the norm alone";
 }
 
+TEST(Arithmetic, PowersAndFactorsOfOne) {
+  EXPECT_EQ(recognized("%r = pow(%x, %two)"), "%r = square(%x)");
+  EXPECT_EQ(recognized("%r = pow(%x, %half)"), "%r = sqrt(%x)");
+  EXPECT_EQ(recognized("%r = pow(%x, %minus_half)"), "%r = rsqrt(%x)");
+  EXPECT_EQ(recognized("%p = mul(%one, %x) %q = div(%p, %one) %s = pow(%q, %one) %r = neg(%s)"), "%r = neg(%x)");
+  expect_alone("%r = pow(%x, %three) return %r", "a cube is not as exact");
+  expect_alone("input %n : i32[4] const %i2 : i32[] = [2] %r = pow(%n, %i2) return %r", "integers");
+  expect_alone("const %s : f32[1, 1, 1] = [1] %r = mul(%x, %s) return %r", "another shape");
+}
+
 TEST(RecognizeActivations, SigmoidSiluReluSquare) {
   EXPECT_EQ(recognized("%n = neg(%x) %e = exp(%n) %s = add(%one, %e) %r = div(%one, %s)"), "%r = sigmoid(%x)");
   EXPECT_EQ(recognized("%s = sigmoid(%x) %r = mul(%s, %x)"), "%r = silu(%x)");

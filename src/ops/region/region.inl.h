@@ -17,12 +17,17 @@ struct MinOf {
 // All elements of x and `start`, in a fixed order.
 template <typename Function>
 float accumulate(Function f, float start, float neutral, const float* x, int64_t n) {
-  F32 a = broadcast(neutral), b = a;
+  constexpr int kChains = 8;  // hide the latency of f
+  F32 partial[kChains];
+  for (F32& p : partial) p = broadcast(neutral);
   int64_t i = 0;
-  for (; i + 2 * F32::kLanes <= n; i += 2 * F32::kLanes) a = f(a, load(x + i)), b = f(b, load(x + i + F32::kLanes));
-  for (; i + F32::kLanes <= n; i += F32::kLanes) a = f(a, load(x + i));
+  for (; i + kChains * F32::kLanes <= n; i += kChains * F32::kLanes)
+    for (int k = 0; k < kChains; ++k) partial[k] = f(partial[k], load(x + i + k * F32::kLanes));
+  for (; i + F32::kLanes <= n; i += F32::kLanes) partial[0] = f(partial[0], load(x + i));
+  for (int width = kChains / 2; width > 0; width /= 2)
+    for (int k = 0; k < width; ++k) partial[k] = f(partial[k], partial[k + width]);
   float lanes[2 * F32::kLanes];
-  store(lanes, f(a, b));
+  store(lanes, partial[0]);
   for (int width = F32::kLanes / 2; width > 0; width /= 2)
     for (int k = 0; k < width; ++k) {
       F32 pair = f(broadcast(lanes[k]), broadcast(lanes[k + width]));
@@ -37,6 +42,19 @@ float accumulate(Function f, float start, float neutral, const float* x, int64_t
   for (; i < n; ++i) one(x[i]);
   one(start);
   return total;
+}
+
+inline float accumulate_products(float start, const float* x, const float* y, int64_t n) {
+  constexpr int kChains = 4;
+  F32 partial[kChains] = {zero(), zero(), zero(), zero()};
+  int64_t i = 0;
+  for (; i + kChains * F32::kLanes <= n; i += kChains * F32::kLanes)
+    for (int k = 0; k < kChains; ++k) partial[k] = fma(load(x + i + k * F32::kLanes), load(y + i + k * F32::kLanes), partial[k]);
+  for (; i < n; i += F32::kLanes) {
+    const int m = lanes_of(n - i);
+    partial[0] = fma(load_some(x + i, m), load_some(y + i, m), partial[0]);
+  }
+  return start + reduce_add((partial[0] + partial[1]) + (partial[2] + partial[3]));
 }
 
 inline float region_accumulate(Reduction reduction, float start, const float* x, int64_t n) {

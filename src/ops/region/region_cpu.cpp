@@ -26,13 +26,14 @@ constexpr int64_t kStreamedBytes = int64_t{16} << 20;  // results of this size w
 
 struct Functions {
   float (*accumulate)(Reduction, float, const float*, int64_t);
+  float (*accumulate_products)(float, const float*, const float*, int64_t);
   void (*stream)(const float*, float*, int64_t);
 };
 
 Functions functions_of(CpuIsa isa) {
-  return for_isa(isa, Functions{baseline::region_accumulate, baseline::region_stream},
-                 Functions{avx2::region_accumulate, avx2::region_stream},
-                 Functions{avx512vnni::region_accumulate, avx512vnni::region_stream});
+  return for_isa(isa, Functions{baseline::region_accumulate, baseline::accumulate_products, baseline::region_stream},
+                 Functions{avx2::region_accumulate, avx2::accumulate_products, avx2::region_stream},
+                 Functions{avx512vnni::region_accumulate, avx512vnni::accumulate_products, avx512vnni::region_stream});
 }
 
 void round_to(DType dtype, float* x, int64_t n) {
@@ -51,7 +52,7 @@ class Interpreter {
     float* kept = scratch + p_.num_tiles() * kTile;
     for (size_t i = 0; i < p_.values().size(); ++i) {
       const RegionProgram::ValueInfo& v = p_.values()[i];
-      pointers_[i] = v.place == Place::kKept ? kept + v.index * rows.length() : scratch + v.tile * kTile;
+      pointers_[i] = v.kept ? kept + v.row * rows.length() : scratch + v.tile * kTile;
       if (v.constant) std::fill_n(pointers_[i], std::min(kTile, std::max<int64_t>(rows.length(), 1)), *v.constant);
       if (moves(v)) moving_.push_back(int(i));
     }
@@ -64,7 +65,7 @@ class Interpreter {
     for (const int i : moving_) {
       const RegionProgram::ValueInfo& v = p_.values()[size_t(i)];
       if (v.place == Place::kInput) bases_[size_t(i)] = input(v.index).as<float>() + rows_.offset(v.index, row);
-      if (v.place == Place::kOutput) bases_[size_t(i)] = launch_.outputs[size_t(v.index)].as<float>() + row * rows_.length();
+      if (v.place == Place::kOutput && !streams_) bases_[size_t(i)] = launch_.outputs[size_t(v.index)].as<float>() + row * rows_.length();
     }
     for (const RegionProgram::Phase& phase : p_.phases()) {
       for (const Instruction& i : phase.once) run_once(i);
@@ -83,9 +84,9 @@ class Interpreter {
  private:
   const Tensor& input(int i) const { return launch_.inputs[size_t(i)]; }
   bool is_direct(int i) const { return input(i).dtype == DType::kF32 && rows_.step(i) == 1; }
+  // Whether it lies in memory, tile after tile.
   bool moves(const RegionProgram::ValueInfo& v) const {
-    return v.place == Place::kKept || (v.place == Place::kInput && is_direct(v.index)) ||
-           (v.place == Place::kOutput && !(streams_ && !v.kept));
+    return v.kept || (v.place == Place::kInput && is_direct(v.index)) || (v.place == Place::kOutput && !streams_);
   }
 
   // On one element, which is then spread over the tile.
@@ -105,7 +106,7 @@ class Interpreter {
     } else {
       run(i, 1);
     }
-    std::fill_n(out, std::min(kTile, std::max<int64_t>(rows_.length(), 1)), *out);
+    if (i.spreads) std::fill_n(out, std::min(kTile, std::max<int64_t>(rows_.length(), 1)), *out);
   }
 
   void run(const Instruction& i, int64_t n) {
@@ -119,6 +120,7 @@ class Interpreter {
       }
       case Code::kUnary: i.unary(operand(0), out, n); break;
       case Code::kBinary: i.binary(operand(0), operand(1), out, n); break;
+      case Code::kPair: i.pair(operand(0), operand(1), operand(2), out, n); break;
       case Code::kSelect: {
         const float *c = operand(0), *a = operand(1), *b = operand(2);
         for (int64_t k = 0; k < n; ++k) out[k] = c[k] != 0 ? a[k] : b[k];
@@ -132,7 +134,9 @@ class Interpreter {
       }
       case Code::kReference: run_reference(i, n); return;
       case Code::kAccumulate:
-        accumulators_[size_t(i.out)] = f_.accumulate(i.reduction, accumulators_[size_t(i.out)], operand(0), n);
+        accumulators_[size_t(i.out)] = i.operands.size() == 2
+                                           ? f_.accumulate_products(accumulators_[size_t(i.out)], operand(0), operand(1), n)
+                                           : f_.accumulate(i.reduction, accumulators_[size_t(i.out)], operand(0), n);
         return;
       case Code::kStore: store(i, n); return;
       case Code::kFinish: return;
@@ -146,7 +150,7 @@ class Interpreter {
     const Tensor& out = launch_.outputs[size_t(i.out)];
     const int64_t element = v.place == Place::kRow ? row_ : row_ * rows_.length() + at_;
     if (v.place == Place::kOutput && v.index == i.out) {
-      if (streams_ && !v.kept) f_.stream(pointers_[size_t(value)], out.as<float>() + element, n);
+      if (streams_) f_.stream(pointers_[size_t(value)], out.as<float>() + element, n);
       return;  // else it is there already
     }
     from_float(out.dtype, pointers_[size_t(value)], out.as<std::byte>() + element * info(out.dtype).block_bytes, n);

@@ -17,6 +17,8 @@ class RegionProgram::Builder {
     for (const Value& in : body_.leaves(Leaf::kInput))
       if (info(in).place == Place::kRow) p_.phases_[0].once.push_back({.code = Code::kLoad, .out = ids_.at(in)});
     for (const Node* node : body_.nodes()) add(*node);
+    for (Phase& phase : p_.phases_) join_pairs(phase);
+    mark_spreading();
     for (Phase& phase : p_.phases_) give_tiles(phase);
   }
 
@@ -77,8 +79,10 @@ class RegionProgram::Builder {
       if (info(v).place == Place::kTile && v.dtype() == DType::kF32)
         info(v).place = Place::kOutput, info(v).index = int(i), info(v).tile = p_.num_tiles_++;
     }
-    for (ValueInfo& v : p_.values_)
-      if (v.place == Place::kTile && v.kept) v.place = Place::kKept, v.index = p_.num_kept_++;
+    for (ValueInfo& v : p_.values_) {
+      if (v.kept) v.row = p_.num_kept_++;
+      if (v.place == Place::kTile && v.kept) v.place = Place::kKept;
+    }
     pool_ = p_.num_tiles_;
   }
 
@@ -132,13 +136,59 @@ class RegionProgram::Builder {
     } else if (named(kBinaryNames)) {
       made.code = Code::kBinary;
       made.binary = binary_run(node.op(), isa_);
+      made.function = BinaryFunction(std::find(std::begin(kBinaryNames), std::end(kBinaryNames), op) - kBinaryNames);
     } else if (named(kUnaryNames) || op == "gelu") {
       made.code = Code::kUnary;
       made.unary = unary_run(node.op(), node.attributes(), isa_);
+      if (op == "square") made.function = BinaryFunction::kMul;
     } else {
       made.node = &node;
     }
     return made;
+  }
+
+  // A function whose only reader is another one's, or a sum: both in one go through the tiles.
+  void join_pairs(Phase& phase) {
+    std::vector<Instruction>& list = phase.tile;
+    std::unordered_map<int, int> readers;
+    for (const Instruction& i : list)
+      for (const int v : i.operands) ++readers[v];
+    for (size_t at = 0; at < list.size(); ++at) {
+      Instruction& outer = list[at];
+      const bool sums = outer.code == Code::kAccumulate && outer.reduction <= Reduction::kMean && outer.operands.size() == 1;
+      if (!sums && !(outer.code == Code::kBinary && outer.function && outer.round_to == DType::kF32)) continue;
+      for (size_t side = 0; side < outer.operands.size(); ++side) {
+        const int value = outer.operands[side];
+        const auto inner = std::find_if(list.begin(), list.begin() + int64_t(at), [&](const Instruction& i) {
+          return i.code != Code::kStore && i.code != Code::kAccumulate && i.code != Code::kLoad && i.out == value;
+        });
+        if (inner == list.begin() + int64_t(at) || p_.values_[size_t(value)].place != Place::kTile || readers[value] != 1) continue;
+        if (!inner->function || inner->round_to != DType::kF32) continue;
+        std::vector<int> operands = inner->operands;
+        if (operands.size() == 1) operands.push_back(operands[0]);  // a square
+        if (sums) {
+          if (inner->function != BinaryFunction::kMul) continue;
+        } else {
+          const PairRun pair = pair_run(*inner->function, *outer.function, side == 1, isa_);
+          if (!pair) continue;
+          operands.push_back(outer.operands[1 - side]);
+          outer.code = Code::kPair, outer.pair = pair, outer.function.reset();
+        }
+        outer.operands = std::move(operands);
+        list.erase(inner);
+        --at;
+        break;
+      }
+    }
+  }
+
+  // What is computed once per row is spread over a tile if instructions on tiles read it.
+  void mark_spreading() {
+    std::set<int> read;
+    for (const Phase& phase : p_.phases_)
+      for (const Instruction& i : phase.tile) read.insert(i.operands.begin(), i.operands.end());
+    for (Phase& phase : p_.phases_)
+      for (Instruction& i : phase.once) i.spreads = i.code != Code::kStore && read.count(i.out) > 0;
   }
 
   // Values within a phase share tiles: one is free again after its last reader.

@@ -10,6 +10,7 @@
 #include "device/cpu/cpu_features.h"
 #include "ops/binary/binary.h"
 #include "ops/reduce/reduce.h"
+#include "ops/region/pairs.h"
 #include "ops/region/region.h"
 #include "ops/unary/unary.h"
 
@@ -25,13 +26,14 @@ class RegionProgram {
     kRow,     // one per row: in its tile, broadcast
     kTile,    // in a tile, within one phase
     kKept,    // in a buffer that holds a whole row, for later phases
-    kOutput,  // in a result's memory; or in its tile until kStore, when results are written past the caches
+    kOutput,  // in a result's memory; or in its tile or row buffer until kStore, when results are written past the caches
   };
   struct ValueInfo {
     Place place = Place::kTile;
-    int index = 0;      // of the operand (kInput), the row buffer (kKept) or the result (kOutput)
+    int index = 0;      // of the operand (kInput) or the result (kOutput)
     int tile = -1;      // the one it has or may need
     bool kept = false;  // later phases read it
+    int row = -1;       // the row buffer it has (kKept), or may need (kOutput that is kept)
     std::optional<float> constant;
   };
 
@@ -39,10 +41,11 @@ class RegionProgram {
     kLoad,  // an operand's elements into its tile
     kUnary,
     kBinary,
+    kPair,    // two binary functions of three operands
     kSelect,  // operands: condition, then, else
     kCopy,
     kReference,   // by the op's reference: right, and slow
-    kAccumulate,  // an operand's elements into an accumulator
+    kAccumulate,  // an operand's elements, or two operands' products, into an accumulator
     kFinish,      // an accumulator's result, once per row
     kStore,       // a value to a result's memory
   };
@@ -52,10 +55,13 @@ class RegionProgram {
     std::vector<int> operands;  // values; of kFinish an accumulator
     UnaryRun unary = nullptr;
     BinaryRun binary = nullptr;
-    bool truncates = false;                 // kCopy: towards zero
-    DType round_to = DType::kF32;           // what the result is rounded to; f32: not
-    Reduction reduction = Reduction::kSum;  // kAccumulate, kFinish
-    const Node* node = nullptr;             // kReference: of the body
+    PairRun pair = nullptr;
+    std::optional<BinaryFunction> function;  // kBinary, and a square: of operand 0 with operand 1 or itself
+    bool truncates = false;                  // kCopy: towards zero
+    DType round_to = DType::kF32;            // what the result is rounded to; f32: not
+    Reduction reduction = Reduction::kSum;   // kAccumulate, kFinish
+    const Node* node = nullptr;              // kReference: of the body
+    bool spreads = true;                     // of `once`: instructions on tiles read the result
   };
   struct Phase {
     std::vector<Instruction> once;  // for each row, on one element
