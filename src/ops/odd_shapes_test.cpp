@@ -87,7 +87,7 @@ Check tolerance(const std::vector<TensorType>& results) {
   return check;
 }
 
-using Operands = std::vector<Operand>;
+using Operands = std::vector<TestOperand>;
 
 struct Case {
   std::string op;
@@ -103,7 +103,7 @@ void check_cases(const std::function<Case(Draw&)>& make) {
     const Case c = make(draw);
     std::vector<std::string> types;
     std::string text = fmt::format("case {}: {}", i, c.op);
-    for (const Operand& operand : c.operands) types.push_back(type_of(operand.tensor).to_string()), text += " " + types.back();
+    for (const TestOperand& operand : c.operands) types.push_back(type_of(operand.tensor).to_string()), text += " " + types.back();
     for (const Field& field : c.attributes.changed_fields()) text += fmt::format(" {}={}", field.name, field.text);
     SCOPED_TRACE(text);
     std::vector<TensorType> results;
@@ -294,7 +294,7 @@ TEST(OddShapes, Linear) {
     const DType dtype = draw.of(kWeightTypes);
     const int64_t block = info(dtype).block_elements, in = block > 1 ? block * draw.below(3) : draw.size();
     const auto known = [](HostTensor tensor) {
-      Operand operand = constant(std::move(tensor));
+      TestOperand operand = constant(std::move(tensor));
       operand.as_is = true;
       return operand;
     };
@@ -346,7 +346,7 @@ TEST(OddShapes, KvWriteAndQkvPost) {
   check_cases([](Draw& draw) -> Case {
     const int64_t tokens = draw.below(8), blocks = draw.below(4), block_tokens = 1 + draw.below(5), heads = 1 + draw.below(3),
                   head_dim = draw.size_above_0(), q_heads = heads * (1 + draw.below(3)), half = draw.below(head_dim / 2 + 1);
-    Operand kv(draw.tensor({blocks, 2, heads, block_tokens, head_dim}, draw.float_type()));
+    TestOperand kv(draw.tensor({blocks, 2, heads, block_tokens, head_dim}, draw.float_type()));
     kv.as_is = true;
     const HostTensor k = draw.tensor({tokens, heads * head_dim}, DType::kF32), v = draw.tensor({tokens, heads * head_dim}, DType::kF32),
                      slots = distinct_slots(draw, tokens, blocks * block_tokens);

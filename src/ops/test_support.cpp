@@ -77,9 +77,9 @@ const OpDef& definition(std::string_view op) {
   return *found;
 }
 
-std::vector<TensorType> types_of(const std::vector<Operand>& operands) {
+std::vector<TensorType> types_of(const std::vector<TestOperand>& operands) {
   std::vector<TensorType> types;
-  for (const Operand& o : operands) types.push_back(type_of(o.tensor));
+  for (const TestOperand& o : operands) types.push_back(type_of(o.tensor));
   return types;
 }
 
@@ -94,22 +94,22 @@ struct Expected {
   std::vector<HostTensor> outputs, operands;
 };
 
-Expected reference(const OpDef& op, const Attributes& attributes, const std::vector<Operand>& operands) {
+Expected reference(const OpDef& op, const Attributes& attributes, const std::vector<TestOperand>& operands) {
   const std::vector<TensorType> types = types_of(operands);
   const OpCall call{op, attributes, types};
   Expected expected;
   std::vector<Tensor> in, out;
-  for (const Operand& o : operands) in.push_back(expected.operands.emplace_back(contiguous_copy(o.tensor)));
+  for (const TestOperand& o : operands) in.push_back(expected.operands.emplace_back(contiguous_copy(o.tensor)));
   for (const TensorType& type : op.infer(call)) out.push_back(expected.outputs.emplace_back(type.dtype, sizes_of(type)));
   op.reference(call, in, out);
   return expected;
 }
 
-void run_kernel(const KernelDef& def, const KernelRequest& request, const std::vector<Operand>& operands, Arrangement arrangement,
+void run_kernel(const KernelDef& def, const KernelRequest& request, const std::vector<TestOperand>& operands, Arrangement arrangement,
                 const Expected& expected, const Check& check, const std::string& what) {
   Launch launch;
   std::vector<Placed> placed;
-  for (const Operand& o : operands)
+  for (const TestOperand& o : operands)
     launch.inputs.push_back(placed.emplace_back(place(o.tensor, o.as_is ? Arrangement::kContiguous : arrangement)).tensor);
   for (const HostTensor& o : expected.outputs) {
     Placed& p = placed.emplace_back(place(o, Arrangement::kContiguous));
@@ -190,8 +190,8 @@ TensorType parse_type(std::string_view text) {
   return type;
 }
 
-Operand constant(HostTensor tensor) {
-  Operand operand(std::move(tensor));
+TestOperand constant(HostTensor tensor) {
+  TestOperand operand(std::move(tensor));
   operand.constant = true;
   return operand;
 }
@@ -220,11 +220,11 @@ std::string rejection(std::string_view op, const Attributes& attributes, const s
   return "";
 }
 
-std::vector<HostTensor> run_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands) {
+std::vector<HostTensor> run_reference(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands) {
   return reference(definition(op), attributes, operands).outputs;
 }
 
-std::vector<float> reference_floats(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands) {
+std::vector<float> reference_floats(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands) {
   return read_floats(run_reference(op, attributes, operands)[0]);
 }
 
@@ -244,7 +244,7 @@ void expect_equal(const Tensor& actual, const Tensor& expected, const Check& che
   }
 }
 
-void expect_kernels_match_reference(std::string_view op_name, const Attributes& attributes, const std::vector<Operand>& operands,
+void expect_kernels_match_reference(std::string_view op_name, const Attributes& attributes, const std::vector<TestOperand>& operands,
                                     const Check& check) {
   const OpDef& op = definition(op_name);
   const std::vector<TensorType> types = types_of(operands);
@@ -281,7 +281,7 @@ std::vector<HostTensor> evaluate(const Graph& graph, const std::unordered_map<st
     return v.leaf() == Leaf::kNone ? values.at(v) : leaves.at(v.name());
   };
   for (const Node* node : graph.nodes()) {
-    std::vector<Operand> operands;
+    std::vector<TestOperand> operands;
     for (const Value& in : node->inputs()) operands.push_back(value_of(in));
     const std::vector<HostTensor> results = reference(node->op(), node->attributes(), operands).outputs;
     for (size_t i = 0; i < results.size(); ++i) values[node->outputs()[i]] = results[i];
@@ -291,12 +291,12 @@ std::vector<HostTensor> evaluate(const Graph& graph, const std::unordered_map<st
   return outputs;
 }
 
-void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands,
                                   const Check& check) {
   Graph graph(builtin_ops());
   std::vector<Value> inputs;
   std::unordered_map<std::string, HostTensor> leaves;
-  for (const Operand& o : operands) {
+  for (const TestOperand& o : operands) {
     inputs.push_back(graph.input("x" + std::to_string(inputs.size()), type_of(o.tensor)));
     leaves[inputs.back().name()] = o.tensor;
   }

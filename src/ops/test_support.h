@@ -20,14 +20,14 @@ HostTensor integers(const Sizes& sizes, const std::vector<int64_t>& values, DTyp
 TensorType type_of(const Tensor& tensor);
 TensorType parse_type(std::string_view text);  // "f32[tokens, 8]", as TensorType::to_string prints it
 
-struct Operand {
+struct TestOperand {
   HostTensor tensor;
   bool constant = false;                                     // known when kernels are made
   bool as_is = false;                                        // never shown to kernels with other strides
   bool written = false;                                      // kernels and reference write to it: compared after the run
-  Operand(HostTensor tensor) : tensor(std::move(tensor)) {}  // NOLINT: a tensor is an operand
+  TestOperand(HostTensor tensor) : tensor(std::move(tensor)) {}  // NOLINT: a tensor is an operand
 };
-Operand constant(HostTensor tensor);
+TestOperand constant(HostTensor tensor);
 
 // The shape rule.
 std::vector<TensorType> infer(std::string_view op, const Attributes& attributes, const std::vector<std::string>& operand_types);
@@ -35,9 +35,9 @@ std::string inferred(std::string_view op, const Attributes& attributes, const st
 // The message with which it refuses; empty (and a failure) when it does not.
 std::string rejection(std::string_view op, const Attributes& attributes, const std::vector<std::string>& operand_types);
 
-std::vector<HostTensor> run_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands);
+std::vector<HostTensor> run_reference(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands);
 std::vector<float> reference_floats(std::string_view op, const Attributes& attributes,
-                                    const std::vector<Operand>& operands);  // of the first result
+                                    const std::vector<TestOperand>& operands);  // of the first result
 
 struct Check {
   double relative = 2e-6, absolute = 2e-6;  // of floats; NaN and infinity must be equal, integers too
@@ -48,11 +48,11 @@ struct Check {
 // Runs every CPU kernel that supports the operands, with each instruction set of this machine, with 1, 2 and 3 threads, on
 // contiguous operands, on rows with gaps of NaN between them, and on columns; memory is exact, so that sanitizers see one step
 // beyond it. Compares with the reference.
-void expect_kernels_match_reference(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+void expect_kernels_match_reference(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands,
                                     const Check& check = {});
 
 // Whether the op's decomposition computes what its reference does.
-void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<Operand>& operands,
+void expect_decomposition_matches(std::string_view op, const Attributes& attributes, const std::vector<TestOperand>& operands,
                                   const Check& check = {});
 
 // Evaluates a graph by references. `leaves` holds inputs and parameters by name; results are the graph's outputs, in order.

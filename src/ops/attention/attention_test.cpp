@@ -35,7 +35,7 @@ TEST(Attention, RefusesWhatCannotBe) {
 TEST(Attention, AveragesValuesByTheSoftmaxOfScores) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 1, .scale = 2};
   const float log2 = 0.69314718f;  // scores of token 1: 2 * q * k = 0 and log 4
-  const std::vector<Operand> operands = {floats({2, 1}, {1, 1}), floats({2, 1}, {0, log2}), floats({2, 1}, {10, 20}),
+  const std::vector<TestOperand> operands = {floats({2, 1}, {1, 1}), floats({2, 1}, {0, log2}), floats({2, 1}, {10, 20}),
                                          integers({2}, {0, 2})};
   const std::vector<float> y = reference_floats("attention", a, operands);
   EXPECT_FLOAT_EQ(y[0], 10);
@@ -44,12 +44,12 @@ TEST(Attention, AveragesValuesByTheSoftmaxOfScores) {
 
 TEST(Attention, AWindowForgetsAndSequencesAreApart) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 1, .window = 2};
-  const std::vector<Operand> operands = {floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {1, 3, 5, 7, 9}),
+  const std::vector<TestOperand> operands = {floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {1, 3, 5, 7, 9}),
                                          integers({3}, {0, 3, 5})};
   EXPECT_EQ(reference_floats("attention", a, operands), (std::vector<float>{1, 2, 4, 7, 8}));
 }
 
-std::vector<Operand> operands(const Attention& a, const std::vector<int64_t>& offsets, float scale = 2) {
+std::vector<TestOperand> operands(const Attention& a, const std::vector<int64_t>& offsets, float scale = 2) {
   const int64_t tokens = offsets.back();
   return {random_tensor({tokens, a.heads * a.head_dim}, DType::kF32, 1, scale),
           random_tensor({tokens, a.kv_heads * a.head_dim}, DType::kF32, 2, scale),
@@ -88,7 +88,7 @@ TEST(Attention, WhatIsNotFiniteReachesOnlyWhoSeesIt) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 16};
   for (int operand : {0, 1, 2})
     for (float bad : {NAN, INFINITY, -INFINITY}) {
-      std::vector<Operand> in = operands(a, {0, 40, 60});
+      std::vector<TestOperand> in = operands(a, {0, 40, 60});
       in[operand].tensor.as<float>()[17 * 16 + 3] = bad;
       const std::vector<float> y = reference_floats("attention", a, in);
       EXPECT_TRUE(std::isfinite(y[17 * 16 - 1]) && std::isfinite(y[40 * 16]));

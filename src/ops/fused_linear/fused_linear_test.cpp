@@ -14,15 +14,15 @@ using Activation = FusedLinear::Activation;
 constexpr int64_t kIn = 64;
 
 // As the compiler leaves them: known before the program runs, and contiguous.
-Operand weight(const Sizes& sizes, DType dtype, uint32_t seed) {
-  Operand operand = constant(random_tensor(sizes, dtype, seed, 1));
+TestOperand weight(const Sizes& sizes, DType dtype, uint32_t seed) {
+  TestOperand operand = constant(random_tensor(sizes, dtype, seed, 1));
   operand.as_is = true;
   return operand;
 }
 
 // Operands in the order that the attributes ask for, the i-th weight with 16 * i + 5 rows (gated: all with 21).
-std::vector<Operand> operands(const FusedLinear& a, DType dtype) {
-  std::vector<Operand> list{random_tensor({2, 3, kIn})};
+std::vector<TestOperand> operands(const FusedLinear& a, DType dtype) {
+  std::vector<TestOperand> list{random_tensor({2, 3, kIn})};
   if (a.norm != Norm::kNone) list.push_back(weight({kIn}, DType::kF32, 2));
   if (a.norm_bias) list.push_back(weight({kIn}, DType::kF32, 3));
   std::vector<int64_t> rows;
@@ -79,7 +79,7 @@ TEST(FusedLinear, DecomposesIntoTheOpsThatItIsMadeOf) {
 TEST(Linear, EveryKernelMatchesTheReferenceWhateverTheRowsStrides) {
   const HostTensor x = random_tensor({2, 3, kIn});
   for (DType dtype : {DType::kF32, DType::kF16, DType::kQ4_0, DType::kQ4_K}) {
-    const Operand w = weight({37, dtype == DType::kQ4_K ? 256 : kIn}, dtype, 2), bias = weight({37}, DType::kF32, 3);
+    const TestOperand w = weight({37, dtype == DType::kQ4_K ? 256 : kIn}, dtype, 2), bias = weight({37}, DType::kF32, 3);
     const HostTensor input = dtype == DType::kQ4_K ? random_tensor({2, 3, 256}) : x;
     expect_kernels_match_reference("linear", {}, {input, w}, {.relative = 1e-4, .absolute = 1e-4});
     expect_kernels_match_reference("linear", {}, {input, w, bias}, {.relative = 1e-4, .absolute = 1e-4});

@@ -32,14 +32,14 @@ TEST(KvWrite, RefusesWhatCannotBe) {
 
 TEST(KvWrite, PutsTokensIntoTheirSlotsAndSkipsThoseWithoutOne) {
   const HostTensor kv(DType::kF32, {2, 2, 1, 2, 1});
-  const std::vector<Operand> operands = {kv, floats({4, 1}, {1, 2, 3, 7}), floats({4, 1}, {4, 5, 6, 8}), integers({4}, {3, -1, 0, 4})};
+  const std::vector<TestOperand> operands = {kv, floats({4, 1}, {1, 2, 3, 7}), floats({4, 1}, {4, 5, 6, 8}), integers({4}, {3, -1, 0, 4})};
   EXPECT_EQ(reference_floats("kv_write", {}, operands), (std::vector<float>{3, 0, 6, 0, 0, 1, 0, 4}));
 }
 
 TEST(KvWrite, KernelsMatchTheReference) {
   for (DType t : {DType::kF32, DType::kF16, DType::kBF16})
     for (int64_t head_dim : {1, 20, 64}) {
-      std::vector<Operand> operands = {random_tensor({5, 2, 3, 4, head_dim}, t), random_tensor({7, 3 * head_dim}, DType::kF32, 2),
+      std::vector<TestOperand> operands = {random_tensor({5, 2, 3, 4, head_dim}, t), random_tensor({7, 3 * head_dim}, DType::kF32, 2),
                                        random_tensor({7, 3 * head_dim}, DType::kF32, 3), integers({7}, {19, 3, -1, 8, 0, 12, 5})};
       operands[0].as_is = true;
       expect_kernels_match_reference("kv_write", {}, operands, {.relative = 0, .absolute = 0});

@@ -49,7 +49,7 @@ HostTensor vectors(const Sequence& s, int which, int64_t row, float scale = 2) {
 }
 
 // The operands of a step with these sequences: a cache full of NaN but for their tokens, in blocks in random order.
-std::vector<Operand> step(const Attention& a, DType kv_type, const std::vector<Sequence>& sequences, int64_t block_tokens,
+std::vector<TestOperand> step(const Attention& a, DType kv_type, const std::vector<Sequence>& sequences, int64_t block_tokens,
                           float scale = 2) {
   std::vector<int64_t> offsets = {0}, lengths, tables;
   int64_t max_blocks = 1, num_blocks = 2;
@@ -132,13 +132,13 @@ TEST(PagedAttention, FastKernelsOverABf16CacheErrAsBf16Does) {
   for (int window : {1, 7, 150}) expect_close({.heads = 3, .kv_heads = 1, .head_dim = 64, .window = window, .softcap = 3});
 }
 
-std::vector<float> run(const Attention& a, const std::vector<Operand>& operands, Arithmetic arithmetic, CpuIsa isa, int threads) {
+std::vector<float> run(const Attention& a, const std::vector<TestOperand>& operands, Arithmetic arithmetic, CpuIsa isa, int threads) {
   const OpDef& op = *builtin_ops()->find("paged_attention");
   const Attributes attributes = a;
   CpuDevice device({.num_threads = threads, .isa = isa});
   std::vector<TensorType> types;
   Launch launch;
-  for (const Operand& o : operands) types.push_back(type_of(o.tensor)), launch.inputs.push_back(o.tensor);
+  for (const TestOperand& o : operands) types.push_back(type_of(o.tensor)), launch.inputs.push_back(o.tensor);
   const HostTensor y(DType::kF32, operands[0].tensor.view().sizes);
   launch.outputs = {y};
   const OpCall call{op, attributes, types};
@@ -155,7 +155,7 @@ std::vector<float> run(const Attention& a, const std::vector<Operand>& operands,
 TEST(PagedAttention, OffsetsLengthsAndTablesThatLeadOutOfTheCacheAreErrors) {
   const Attention a{.heads = 2, .kv_heads = 1, .head_dim = 16};
   const auto error = [&](size_t operand, int64_t element, int32_t value, int window = 0) {
-    std::vector<Operand> in = step(a, DType::kF32, {{1, 20, 3}, {2, 9, 9}}, 4);
+    std::vector<TestOperand> in = step(a, DType::kF32, {{1, 20, 3}, {2, 9, 9}}, 4);
     in[operand].tensor.as<int32_t>()[element] = value;
     Attention windowed = a;
     windowed.window = window;
@@ -184,7 +184,7 @@ TEST(PagedAttention, WhatIsNotFiniteReachesOnlyWhoSeesIt) {
   for (DType kv : {DType::kF32, DType::kBF16})
     for (int which : {0, 1})  // a key, a value
       for (int64_t bad : {40, 41}) {
-        std::vector<Operand> in = step(a, kv, {{1, 60, 60}}, 64);
+        std::vector<TestOperand> in = step(a, kv, {{1, 60, 60}}, 64);
         const int64_t element = (which * 64 + bad) * 16 + 3, block = in[4].tensor.as<int32_t>()[0] * 2 * 64 * 16;
         if (kv == DType::kF32) in[1].tensor.as<float>()[block + element] = NAN;
         else in[1].tensor.as<uint16_t>()[block + element] = 0x7fc0;
@@ -224,7 +224,7 @@ TEST(PagedAttention, ATokenGetsTheSameBitsInEveryBatchChunkAndTeam) {
         const std::vector<float> whole = run(a, step(a, kv, {{1, 650, 650}}, 16), arithmetic, isa, 1);
         const auto expect_same = [&, kv = kv, arithmetic = arithmetic](const std::vector<Sequence>& sequences, int64_t block_tokens) {
           const Sequence& s = sequences[0];
-          const std::vector<Operand> operands = step(a, kv, sequences, block_tokens);
+          const std::vector<TestOperand> operands = step(a, kv, sequences, block_tokens);
           for (int threads : {1, 2, 3})
             EXPECT_EQ(bits(run(a, operands, arithmetic, isa, threads), 0, size_t(s.num_new) * row),
                       bits(whole, size_t(s.length - s.num_new) * row, size_t(s.num_new) * row))

@@ -34,9 +34,9 @@ TEST(QkvPost, RefusesWhatCannotBe) {
   EXPECT_THAT(rejection("qkv_post", normed, kTypes), HasSubstr("q_norm and k_norm"));
 }
 
-std::vector<Operand> operands(const QkvPost& a, int64_t rotary_dim, DType kv) {
+std::vector<TestOperand> operands(const QkvPost& a, int64_t rotary_dim, DType kv) {
   const int64_t d = a.head_dim;
-  std::vector<Operand> operands = {random_tensor({4, 2, a.kv_heads, 3, d}, kv),        random_tensor({7, a.heads * d}, DType::kF32, 2),
+  std::vector<TestOperand> operands = {random_tensor({4, 2, a.kv_heads, 3, d}, kv),        random_tensor({7, a.heads * d}, DType::kF32, 2),
                                    random_tensor({7, a.kv_heads * d}, DType::kF32, 3), random_tensor({7, a.kv_heads * d}, DType::kF32, 4),
                                    random_tensor({7, rotary_dim}, DType::kF32, 5, 1),  integers({7}, {7, 2, -1, 11, 0, 3, 5})};
   if (a.qk_norm) operands.push_back(random_tensor({d}, DType::kF32, 6)), operands.push_back(random_tensor({d}, DType::kF32, 7));

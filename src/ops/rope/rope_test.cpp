@@ -35,7 +35,7 @@ TEST(RopeTable, LongSequencesTurnByTheirOwnFrequencies) {
   EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "i32[tokens]"}), HasSubstr("two or four"));
   EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "i32[tokens]", "f32[3]"}), HasSubstr("long inverse"));
   EXPECT_THAT(rejection("rope_table", table, {"i32[tokens]", "f32[2]", "f32[tokens]", "f32[2]"}), HasSubstr("reach"));
-  const std::vector<Operand> inputs{integers({3}, {3, 3, 3}), floats({1}, {1}), integers({3}, {8, 9, 100}), floats({1}, {0.5f})};
+  const std::vector<TestOperand> inputs{integers({3}, {3, 3, 3}), floats({1}, {1}), integers({3}, {8, 9, 100}), floats({1}, {0.5f})};
   const std::vector<float> angles = reference_floats("rope_table", table, inputs);
   EXPECT_THAT(angles,
               Pointwise(FloatNear(1e-7f), {std::cos(3.0), std::sin(3.0), std::cos(1.5), std::sin(1.5), std::cos(1.5), std::sin(1.5)}));
