@@ -61,6 +61,7 @@ class Value {
   friend class Node;
   friend struct std::hash<Value>;
   explicit Value(detail::ValueData* data) : data_(data) {}
+  detail::ValueData& data() const;  // throws Error(kInvalidArgument) when the Value is empty
   detail::ValueData* data_ = nullptr;
 };
 
@@ -163,9 +164,15 @@ class Graph {
   const std::shared_ptr<const OpRegistry>& shared_ops() const { return ops_; }
 
   // Leaves. An input, parameter or state that exists already under this name is returned; its type must be the same.
-  Value input(std::string name, TensorType type) { return leaf(Leaf::kInput, std::move(name), std::move(type)); }
-  Value parameter(std::string path, TensorType type) { return leaf(Leaf::kParameter, std::move(path), std::move(type)); }
-  Value state(std::string name, TensorType type) { return leaf(Leaf::kState, std::move(name), std::move(type)); }
+  Value input(std::string name, TensorType type, std::source_location where = std::source_location::current()) {
+    return leaf(Leaf::kInput, std::move(name), std::move(type), where);
+  }
+  Value parameter(std::string path, TensorType type, std::source_location where = std::source_location::current()) {
+    return leaf(Leaf::kParameter, std::move(path), std::move(type), where);
+  }
+  Value state(std::string name, TensorType type, std::source_location where = std::source_location::current()) {
+    return leaf(Leaf::kState, std::move(name), std::move(type), where);
+  }
   Value constant(HostTensor value, std::string name = "");
   Value find(Leaf kind, std::string_view name) const;  // a null Value when there is none
   std::vector<Value> leaves(Leaf kind) const;          // in order of creation
@@ -184,7 +191,8 @@ class Graph {
   void insert_after(Node& node);
 
   // Names a result; it survives all passes. An inner value may be marked, and one value under several names.
-  void mark_output(Value value, std::string name);
+  // Throws Error(kInvalidArgument) for a name that is taken and for a value of another graph.
+  void mark_output(Value value, std::string name, std::source_location where = std::source_location::current());
   struct Output {
     std::string name;
     Value value;
@@ -215,7 +223,7 @@ class Graph {
 
  private:
   friend class Value;
-  Value leaf(Leaf kind, std::string name, TensorType type);
+  Value leaf(Leaf kind, std::string name, TensorType type, const std::source_location& where);
   std::vector<Value> emit_checked(std::string_view op, Attributes attributes, std::vector<Value> inputs, const std::source_location& where);
   Value add_value(std::string name, TensorType type);
   std::string unique_name(std::string wanted);

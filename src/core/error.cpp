@@ -19,4 +19,10 @@ std::string printable(std::string_view text, size_t limit) {
   return out;
 }
 
+std::string at_place(const std::source_location& where) {
+  if (where.line() == 0) return {};
+  const std::string_view file = where.file_name();
+  return fmt::format(" (at {}:{})", file.substr(file.rfind('/') + 1), where.line());
+}
+
 }  // namespace headrace

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <source_location>
+
 #include "headrace/types.h"
 
 namespace headrace {
@@ -20,5 +22,8 @@ template <typename... Args>
 
 // `text` made fit for one line of an error message: control characters and invalid UTF-8 escaped, cut at `limit` bytes.
 std::string printable(std::string_view text, size_t limit = 80);
+
+// " (at my_model.cpp:42)", the end of a message about a line of the author's code; the file without its folders. Empty when nobody said.
+std::string at_place(const std::source_location& where);
 
 }  // namespace headrace

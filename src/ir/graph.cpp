@@ -6,17 +6,21 @@
 
 namespace headrace {
 
-Graph& Value::graph() const { return *data_->graph; }
-const std::string& Value::name() const { return data_->name; }
-const TensorType& Value::type() const { return data_->type; }
-Leaf Value::leaf() const { return data_->leaf; }
-Node* Value::producer() const { return data_->producer; }
-int Value::output_index() const { return data_->output_index; }
-bool Value::is_known_at_load() const { return data_->is_known_at_load; }
-const std::vector<Node*>& Value::users() const { return data_->users; }
-const HostTensor& Value::constant() const { return data_->constant; }
+detail::ValueData& Value::data() const {
+  if (!data_) invalid("an empty Value has no graph, name or type");
+  return *data_;
+}
+Graph& Value::graph() const { return *data().graph; }
+const std::string& Value::name() const { return data().name; }
+const TensorType& Value::type() const { return data().type; }
+Leaf Value::leaf() const { return data().leaf; }
+Node* Value::producer() const { return data().producer; }
+int Value::output_index() const { return data().output_index; }
+bool Value::is_known_at_load() const { return data().is_known_at_load; }
+const std::vector<Node*>& Value::users() const { return data().users; }
+const HostTensor& Value::constant() const { return data().constant; }
 bool Value::is_output() const {
-  const auto& outputs = data_->graph->outputs();
+  const auto& outputs = data().graph->outputs();
   return std::any_of(outputs.begin(), outputs.end(), [&](const Graph::Output& o) { return o.value == *this; });
 }
 
@@ -72,14 +76,15 @@ Value Graph::add_value(std::string name, TensorType type) {
   return value;
 }
 
-Value Graph::leaf(Leaf kind, std::string name, TensorType type) {
-  if (name.empty()) invalid("an input, parameter or state needs a name");
+Value Graph::leaf(Leaf kind, std::string name, TensorType type, const std::source_location& where) {
+  if (name.empty()) invalid("an input, parameter or state needs a name{}", at_place(where));
   if (const auto it = by_name_.find(name); it != by_name_.end() && it->second.leaf() == kind) {
     if (it->second.type() != type)
-      invalid("'{}' was declared as {} and is now declared as {}", name, it->second.type().to_string(), type.to_string());
+      invalid("'{}' was declared as {} and is now declared as {}{}", name, it->second.type().to_string(), type.to_string(),
+              at_place(where));
     return it->second;
   } else if (it != by_name_.end()) {
-    invalid("the name '{}' is taken by another kind of value", name);
+    invalid("the name '{}' is taken by another kind of value{}", name, at_place(where));
   }
   const Value value = add_value(std::move(name), std::move(type));
   value.data_->leaf = kind;
@@ -124,22 +129,12 @@ void Graph::infer_types() {
   }
 }
 
-namespace {
-
-// "(at my_model.cpp:42)": the file without its folders, as compilers of other trees see them.
-std::string place(const std::source_location& where) {
-  const std::string_view file = where.file_name();
-  return fmt::format(" (at {}:{})", file.substr(file.rfind('/') + 1), where.line());
-}
-
-}  // namespace
-
 std::vector<Value> Graph::emit_all(std::string_view op_name, Attributes attributes, std::vector<Value> inputs, std::source_location where) {
   if (where.line() == 0) return emit_checked(op_name, std::move(attributes), std::move(inputs), where);
   try {
     return emit_checked(op_name, std::move(attributes), std::move(inputs), where);
   } catch (const Error& e) {
-    fail(e.code, "{}{}", e.what(), place(where));
+    fail(e.code, "{}{}", e.what(), at_place(where));
   }
 }
 
@@ -203,10 +198,11 @@ void Graph::number(std::list<std::unique_ptr<Node>>::iterator at) {
   for (const auto& node : nodes_) node->order_ = order += kGap;
 }
 
-void Graph::mark_output(Value value, std::string name) {
-  if (!value || &value.graph() != this) invalid("output '{}': the value belongs to another graph", name);
+void Graph::mark_output(Value value, std::string name, std::source_location where) {
+  if (!value) invalid("output '{}': the Value is empty{}", name, at_place(where));
+  if (&value.graph() != this) invalid("output '{}': '{}' belongs to another graph{}", name, value.name(), at_place(where));
   for (const Output& o : outputs_)
-    if (o.name == name) invalid("graph '{}' already has an output '{}'", name_, name);
+    if (o.name == name) invalid("graph '{}' already has an output '{}'{}", name_, name, at_place(where));
   outputs_.push_back({std::move(name), value});
 }
 

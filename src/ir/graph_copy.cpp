@@ -11,7 +11,7 @@ std::vector<Value> Graph::inline_graph(const Graph& other, const std::unordered_
     if (v->leaf == Leaf::kNone) continue;
     if (const auto it = leaves.find(v->name); it != leaves.end()) image[value] = it->second;
     else if (v->leaf == Leaf::kConstant) image[value] = constant(v->constant, v->name);
-    else image[value] = leaf(v->leaf, v->name, v->type);
+    else image[value] = leaf(v->leaf, v->name, v->type, {});
   }
   for (const auto& node : other.nodes_) {
     std::vector<Value> inputs;

@@ -155,6 +155,36 @@ TEST(Graph, NodesRememberTheLineThatMadeThemAndErrorsNameIt) {
   EXPECT_NE(message.find("(at graph_test.cpp:" + std::to_string(here.line()) + ")"), std::string::npos) << message;
 }
 
+TEST(Graph, MistakenLeavesAndOutputsNameTheLineToo) {
+  Graph g(test_ops(), "g"), other(test_ops(), "other");
+  const Value x = g.input("x", kRow), foreign = other.input("foreign", kRow);
+  const auto error_at = [](const std::source_location& where, auto body) {
+    const std::string message = test::error_of(body), place = " (at graph_test.cpp:" + std::to_string(where.line()) + ")";
+    EXPECT_TRUE(message.ends_with(place)) << message << " should end with" << place;
+    return message.substr(0, message.size() - std::min(message.size(), place.size()));
+  };
+  const auto here = [](std::source_location where = std::source_location::current()) { return where; };
+  EXPECT_EQ(error_at(here(), [&] { g.mark_output(Value(), "y"); }), "output 'y': the Value is empty");
+  EXPECT_EQ(error_at(here(), [&] { g.mark_output(foreign, "y"); }), "output 'y': 'foreign' belongs to another graph");
+  g.mark_output(x, "y");
+  EXPECT_EQ(error_at(here(), [&] { g.mark_output(x, "y"); }), "graph 'g' already has an output 'y'");
+  EXPECT_EQ(error_at(here(),
+                     [&] {
+                       g.input("x", {DType::kF16, {1}});
+                     }),
+            "'x' was declared as f32[tokens, 4] and is now declared as f16[1]");
+  EXPECT_EQ(error_at(here(), [&] { g.parameter("x", kRow); }), "the name 'x' is taken by another kind of value");
+  EXPECT_EQ(error_at(here(), [&] { g.state("", kRow); }), "an input, parameter or state needs a name");
+}
+
+TEST(Graph, AnEmptyValueIsAnErrorNotACrash) {
+  const Value empty;
+  EXPECT_NE(test::error_of([&] { empty.shape(); }).find("empty Value"), std::string::npos);
+  EXPECT_THROW(empty.graph(), Error);
+  EXPECT_THROW(empty.users(), Error);
+  EXPECT_THROW(empty.producer(), Error);
+}
+
 TEST(Graph, KnowsTheOrderOfNodesWhereverTheyWereInserted) {
   Graph g(test_ops(), "g");
   const Value x = g.input("x", kRow);

@@ -177,7 +177,7 @@ class Parser {
         const Value value = take_value();
         std::string name = value.name();
         if (accept("as")) detail::from_text(take_literal(), name);
-        graph_.mark_output(value, name);
+        graph_.mark_output(value, name, {});
       } while (accept(","));
       return;
     }
@@ -194,9 +194,9 @@ class Parser {
       expect("=");
       value = graph_.constant(take_constant(type), name);
     } else {
-      value = kind == Leaf::kInput   ? graph_.input(name, type)
-              : kind == Leaf::kState ? graph_.state(name, type)
-                                     : graph_.parameter(name, type);
+      value = kind == Leaf::kInput   ? graph_.input(name, type, {})
+              : kind == Leaf::kState ? graph_.state(name, type, {})
+                                     : graph_.parameter(name, type, {});
     }
     define(name, value);
   }
