@@ -1,8 +1,11 @@
 // Layers: functions from a Scope and Values to Values. A model's author writes no word on batches, caches, ranks or quantization.
+// What does not fit throws Error(kInvalidArgument) that names the layer's path and the author's line:
+//   "model.layers.3.mlp.up_proj: linear(f32[tokens, 64], f32[128, 65]): ... (at my_model.cpp:42)".
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <source_location>
 #include <string>
 
 #include "headrace/functional.h"
@@ -21,7 +24,7 @@ class Scope {
 
   Scope operator/(std::string_view name) const;
   Scope operator/(int index) const { return *this / std::to_string(index); }
-  Value parameter(std::string_view name, Shape shape) const;
+  Value parameter(std::string_view name, Shape shape, std::source_location where = std::source_location::current()) const;
   bool has(std::string_view name) const;  // whether the checkpoint stores it
   Graph& graph() const { return *graph_; }
   const std::string& path() const { return path_; }
@@ -42,25 +45,31 @@ Value sequence_offsets(Graph& graph);
 // (tokens) int32: how many tokens the sequence had when this one was read: all of the prompt's for a token of the prompt.
 Value reach(Graph& graph);
 // The rows of x (tokens, hidden) whose logits are wanted: (rows, hidden).
-Value select_logit_rows(Value x);
+Value select_logit_rows(Operand x);
 
 struct LinearOptions {
   bool bias = false;
   bool in_out = false;  // the weight is stored (in, out), as GPT-2's Conv1D does
+  Parallel parallel = Parallel::kNone;
 };
-Value linear(const Scope& at, Value x, int64_t out_features, const LinearOptions& options = {});
-Value embedding(const Scope& at, Value ids, int64_t rows, int64_t hidden);
-Value rms_norm(const Scope& at, Value x, float eps);
-Value layer_norm(const Scope& at, Value x, float eps);  // with weight and bias
+// weight (out, in), bias (out).
+Value linear(const Scope& at, Operand x, int64_t out_features, const LinearOptions& options = {});
+// weight (rows, hidden).
+Value embedding(const Scope& at, Operand ids, int64_t rows, int64_t hidden);
+// Over the last axis; weight and bias (hidden).
+Value rms_norm(const Scope& at, Operand x, float eps);
+Value layer_norm(const Scope& at, Operand x, float eps);
 
 enum class Activation { kSilu, kGelu, kGeluTanh, kGeluSigmoid, kRelu, kReluSquared, kSigmoid, kTanh, kNone };
 // Hugging Face's names: silu, swish, gelu, gelu_python, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, relu2, sigmoid, tanh,
 // linear. Throws Error(kUnsupported) for others.
 Activation parse_activation(const std::string& name);
-Value activate(Value x, Activation activation);
+Value activate(Operand x, Activation activation);
 
+// up_proj, down_proj: down(act(up(x))).
+Value mlp(const Scope& at, Operand x, int64_t intermediate, Activation activation, bool bias);
 // gate_proj, up_proj, down_proj: down(act(gate(x)) * up(x)). Shazeer 2020.
-Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activation, bool bias);
+Value gated_mlp(const Scope& at, Operand x, int64_t intermediate, Activation activation, bool bias);
 
 // How rotary frequencies are stretched for longer contexts. Names as in Hugging Face's rope_scaling.
 struct RopeScaling {
@@ -93,16 +102,11 @@ struct RopeFrequencies {
 };
 RopeFrequencies rope_frequencies(const RopeOptions& options);
 // x (tokens, heads * head_dim), rotated by the positions of its tokens.
-Value rope(Value x, const RopeOptions& options);
+Value rope(Operand x, const RopeOptions& options);
 
-struct AttentionOptions {
-  int64_t heads = 0, kv_heads = 0, head_dim = 0;
-  double scale = 0;    // 0: 1 / sqrt(head_dim)
-  int64_t window = 0;  // 0: none; W: a token sees itself and the W - 1 before it
-  double softcap = 0;  // 0: none
-};
 // q (tokens, heads * head_dim), k and v (tokens, kv_heads * head_dim) -> (tokens, heads * head_dim), within each sequence.
-Value causal_attention(Value q, Value k, Value v, const AttentionOptions& options);
-Value bidirectional_attention(Value q, Value k, Value v, const AttentionOptions& options);
+using headrace::AttentionOptions;
+Value causal_attention(Operand q, Operand k, Operand v, const AttentionOptions& options);
+Value bidirectional_attention(Operand q, Operand k, Operand v, const AttentionOptions& options);
 
 }  // namespace headrace::nn

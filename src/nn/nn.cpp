@@ -1,7 +1,7 @@
 #include "headrace/nn.h"
 
 #include "core/error.h"
-#include "ops/attention/attention.h"
+#include "nn/layer.h"
 #include "ops/rope/rope.h"
 
 namespace headrace::nn {
@@ -13,10 +13,10 @@ Scope Scope::operator/(std::string_view name) const {
   return inner;
 }
 
-Value Scope::parameter(std::string_view name, Shape shape) const {
+Value Scope::parameter(std::string_view name, Shape shape, std::source_location where) const {
   const std::string path = (*this / name).path_;
   const std::optional<TensorType> stored = stored_ ? stored_(path) : std::nullopt;
-  return graph_->parameter(path, {stored ? stored->dtype : fallback_, std::move(shape)});
+  return graph_->parameter(path, {stored ? stored->dtype : fallback_, std::move(shape)}, where);
 }
 
 bool Scope::has(std::string_view name) const { return stored_ && stored_((*this / name).path_).has_value(); }
@@ -26,23 +26,30 @@ Value positions(Graph& graph) { return graph.input("positions", {DType::kI32, {D
 Value reach(Graph& graph) { return graph.input("reach", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value sequence_offsets(Graph& graph) { return graph.input("sequence_offsets", {DType::kI32, {Dim::symbol("sequences") + 1}}); }
 
-Value select_logit_rows(Value x) { return index_select(x, 0, x.graph().input("logit_rows", {DType::kI32, {Dim::symbol("rows")}})); }
+Value select_logit_rows(Operand x) { return index_select(x, 0, graph_of(x).input("logit_rows", {DType::kI32, {Dim::symbol("rows")}})); }
 
-Value linear(const Scope& at, Value x, int64_t out_features, const LinearOptions& options) {
-  const Dim in = x.shape()[-1];
-  const Value weight =
-      options.in_out ? permute(at.parameter("weight", {in, out_features}), {1, 0}) : at.parameter("weight", {out_features, in});
-  return options.bias ? headrace::linear(x, weight, at.parameter("bias", {out_features})) : headrace::linear(x, weight);
+Value linear(const Scope& at, Operand x, int64_t out_features, const LinearOptions& options) {
+  return in_layer(at, [&] {
+    const Dim in = width(x);
+    const Value stored = at.parameter("weight", options.in_out ? Shape{in, out_features} : Shape{out_features, in}, x.where);
+    const Value weight = options.in_out ? permute({stored, x.where}, {1, 0}) : stored;
+    return headrace::linear(x, weight, options.bias ? at.parameter("bias", {out_features}, x.where) : Value(), options.parallel);
+  });
 }
 
-Value embedding(const Scope& at, Value ids, int64_t rows, int64_t hidden) {
-  return headrace::embedding(ids, at.parameter("weight", {rows, hidden}));
+Value embedding(const Scope& at, Operand ids, int64_t rows, int64_t hidden) {
+  return in_layer(at, [&] { return headrace::embedding(ids, at.parameter("weight", {rows, hidden}, ids.where)); });
 }
 
-Value rms_norm(const Scope& at, Value x, float eps) { return headrace::rms_norm(x, at.parameter("weight", {x.shape()[-1]}), eps); }
+Value rms_norm(const Scope& at, Operand x, float eps) {
+  return in_layer(at, [&] { return headrace::rms_norm(x, at.parameter("weight", {width(x)}, x.where), eps); });
+}
 
-Value layer_norm(const Scope& at, Value x, float eps) {
-  return headrace::layer_norm(x, at.parameter("weight", {x.shape()[-1]}), at.parameter("bias", {x.shape()[-1]}), eps);
+Value layer_norm(const Scope& at, Operand x, float eps) {
+  return in_layer(at, [&] {
+    const Value weight = at.parameter("weight", {width(x)}, x.where), bias = at.parameter("bias", {width(x)}, x.where);
+    return headrace::layer_norm(x, weight, bias, eps);
+  });
 }
 
 Activation parse_activation(const std::string& name) {
@@ -61,34 +68,42 @@ Activation parse_activation(const std::string& name) {
        printable(name));
 }
 
-Value activate(Value x, Activation activation) {
+Value activate(Operand x, Activation activation) {
   switch (activation) {
     case Activation::kSilu: return silu(x);
     case Activation::kGelu: return gelu(x);
     case Activation::kGeluTanh: return gelu(x, GeluApproximation::kTanh);
-    case Activation::kGeluSigmoid: return x * sigmoid(x * 1.702);
+    case Activation::kGeluSigmoid: return x * sigmoid({x * 1.702, x.where});
     case Activation::kRelu: return relu(x);
-    case Activation::kReluSquared: return relu(x) * relu(x);
+    case Activation::kReluSquared: return mul({relu(x), x.where}, relu(x));
     case Activation::kSigmoid: return sigmoid(x);
     case Activation::kTanh: return tanh(x);
-    case Activation::kNone: return x;
+    case Activation::kNone: break;
   }
-  return x;
+  return x.value;
 }
 
-Value gated_mlp(const Scope& at, Value x, int64_t intermediate, Activation activation, bool bias) {
-  const int64_t hidden = x.shape()[-1].value();
-  const Value gate = activate(linear(at / "gate_proj", x, intermediate, {.bias = bias}), activation);
-  const Value up = linear(at / "up_proj", x, intermediate, {.bias = bias});
-  return linear(at / "down_proj", gate * up, hidden, {.bias = bias});
+Value mlp(const Scope& at, Operand x, int64_t intermediate, Activation activation, bool bias) {
+  const int64_t hidden = in_layer(at, [&] { return features(x); });
+  const Value wide = linear(at / "up_proj", x, intermediate, {.bias = bias, .parallel = Parallel::kColumn});
+  const Value y = activate({wide, x.where}, activation);
+  return linear(at / "down_proj", {y, x.where}, hidden, {.bias = bias, .parallel = Parallel::kRow});
 }
 
-Value rope(Value x, const RopeOptions& options) {
-  Graph& graph = x.graph();
+Value gated_mlp(const Scope& at, Operand x, int64_t intermediate, Activation activation, bool bias) {
+  const int64_t hidden = in_layer(at, [&] { return features(x); });
+  const LinearOptions columns{.bias = bias, .parallel = Parallel::kColumn};
+  const Value gate = activate({linear(at / "gate_proj", x, intermediate, columns), x.where}, activation);
+  const Value y = mul({gate, x.where}, linear(at / "up_proj", x, intermediate, columns));
+  return linear(at / "down_proj", {y, x.where}, hidden, {.bias = bias, .parallel = Parallel::kRow});
+}
+
+Value rope(Operand x, const RopeOptions& options) {
+  Graph& graph = graph_of(x);
   const RopeFrequencies frequencies = rope_frequencies(options);
   const auto divided = [&](const std::vector<float>& numbers, const Value& divisors) {
     const Value inverse = graph.constant(HostTensor(DType::kF32, {int64_t(numbers.size())}, std::span<const float>(numbers)));
-    return divisors ? inverse / divisors : inverse;
+    return divisors ? div({inverse, x.where}, divisors) : inverse;
   };
   std::vector<Value> inputs{positions(graph), divided(frequencies.inverse, options.frequency_divisors)};
   RopeTable table_of{.scale = frequencies.scale};
@@ -96,28 +111,15 @@ Value rope(Value x, const RopeOptions& options) {
     inputs.insert(inputs.end(), {reach(graph), divided(frequencies.long_inverse, options.long_frequency_divisors)});
     table_of.longest_short = int64_t(options.scaling.original_max_position);
   }
-  const Value table = graph.emit("rope_table", table_of, std::move(inputs));
-  return graph.emit("rope", Rope{.head_dim = options.head_dim, .interleaved = options.interleaved}, {x, table});
+  const Value table = graph.emit("rope_table", table_of, std::move(inputs), x.where);
+  return headrace::rope(x, table, options.head_dim, options.interleaved);
 }
 
-namespace {
-
-Value attention(Value q, Value k, Value v, const AttentionOptions& o, bool causal) {
-  Graph& graph = q.graph();
-  return graph.emit("attention",
-                    Attention{.heads = int(o.heads),
-                              .kv_heads = int(o.kv_heads),
-                              .head_dim = int(o.head_dim),
-                              .scale = float(o.scale),
-                              .causal = causal,
-                              .window = int(o.window),
-                              .softcap = float(o.softcap)},
-                    {q, k, v, sequence_offsets(graph)});
+Value causal_attention(Operand q, Operand k, Operand v, const AttentionOptions& options) {
+  return headrace::causal_attention(q, k, v, sequence_offsets(graph_of(q)), options);
 }
-
-}  // namespace
-
-Value causal_attention(Value q, Value k, Value v, const AttentionOptions& options) { return attention(q, k, v, options, true); }
-Value bidirectional_attention(Value q, Value k, Value v, const AttentionOptions& options) { return attention(q, k, v, options, false); }
+Value bidirectional_attention(Operand q, Operand k, Operand v, const AttentionOptions& options) {
+  return headrace::bidirectional_attention(q, k, v, sequence_offsets(graph_of(q)), options);
+}
 
 }  // namespace headrace::nn

@@ -1,13 +1,19 @@
 #include "headrace/functional.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "core/dtype.h"
+#include "ops/attention/attention.h"
 #include "ops/cast/cast.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
 #include "ops/index_select/index_select.h"
 #include "ops/layer_norm/layer_norm.h"
+#include "ops/linear/linear.h"
 #include "ops/reduce/reduce.h"
 #include "ops/rms_norm/rms_norm.h"
+#include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
@@ -15,92 +21,350 @@
 namespace headrace {
 namespace {
 
-Graph& graph_of(Value x) {
-  if (!x) invalid("an op was given an empty Value");
-  return x.graph();
+enum class Kind { kBool, kInteger, kFloat };
+
+Kind kind_of(DType dtype) { return dtype == DType::kBool ? Kind::kBool : is_integer(dtype) ? Kind::kInteger : Kind::kFloat; }
+Kind kind_of(const Operand& number) { return Kind(number.number.index() - 1); }
+
+// The type of a number beside a tensor of type `beside`: torch.result_type of a tensor and a scalar.
+DType number_type(const Operand& number, DType beside) {
+  if (kind_of(number) <= kind_of(beside)) return is_block(beside) ? DType::kF32 : beside;
+  return kind_of(number) == Kind::kFloat ? DType::kF32 : DType::kI64;
 }
 
-Value number(Value like, double value) {
-  HostTensor scalar(like.dtype(), Sizes{});
-  dispatch(like.dtype(), [&]<typename T>() {
-    if constexpr (std::is_arithmetic_v<T>) scalar.as<T>()[0] = T(value);
-    else scalar.as<T>()[0] = T(float(value));
-  });
-  return graph_of(like).constant(std::move(scalar));
+template <typename T>
+bool fits(auto number) {
+  if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return true;
+  else if constexpr (std::is_same_v<decltype(number), double>) return number > -0x1p63 && number < 0x1p63 && fits<T>(int64_t(number));
+  else return std::in_range<T>(int64_t(number));
 }
+
+// A constant without axes.
+Value scalar(Graph& graph, std::string_view op, auto number, DType dtype, const std::source_location& where) {
+  HostTensor tensor(dtype, Sizes{});
+  dispatch(dtype, [&]<typename T>() {
+    if (!fits<T>(number)) invalid("{}: the number {} does not fit {}{}", op, number, name(dtype), at_place(where));
+    if constexpr (std::is_arithmetic_v<T>) tensor.as<T>()[0] = T(number);
+    else tensor.as<T>()[0] = T(float(number));
+  });
+  return graph.constant(std::move(tensor));
+}
+
+Value constant(Graph& graph, std::string_view op, const Operand& operand, DType beside) {
+  return std::visit(
+      [&]<typename Number>(Number number) {
+        if constexpr (std::is_same_v<Number, std::monostate>) return Value();  // which emit refuses
+        else return scalar(graph, op, number, number_type(operand, beside), operand.where);
+      },
+      operand.number);
+}
+
+// Adds a node of the graph that the operands are of, at the line of the first.
+Value emit(std::string_view op, Attributes attributes, std::vector<Operand> operands) {
+  const std::source_location& where = operands[0].where;
+  const Operand* model = nullptr;  // beside which numbers get their type: of the highest kind
+  for (const Operand& o : operands)
+    if (o.value && (!model || kind_of(o.value.dtype()) > kind_of(model->value.dtype()))) model = &o;
+  if (!model) invalid("{}: no operand is a Value of a graph: they are empty, or numbers{}", op, at_place(where));
+  Graph& graph = model->value.graph();
+  std::vector<Value> values;
+  for (const Operand& o : operands) values.push_back(o.value ? o.value : constant(graph, op, o, model->value.dtype()));
+  return graph.emit(op, std::move(attributes), std::move(values), where);
+}
+Value emit(std::string_view op, std::vector<Operand> operands) { return emit(op, Attributes(), std::move(operands)); }
+
+// What a function of one tensor asks of it before it adds nodes; its errors read as those of ops.
+struct Call {
+  std::string_view function;
+  const Operand& x;
+
+  template <typename... Args>
+  [[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) const {
+    invalid("{}({}): {}{}", function, x.value ? x.value.type().to_string() : "", fmt::format(format, std::forward<Args>(args)...),
+            at_place(x.where));
+  }
+  const Shape& shape() const {
+    if (!x.value) reject("x is {}, a Value of a graph is wanted", x.number.index() ? "a number" : "an empty Value");
+    return x.value.shape();
+  }
+  int rank() const { return shape().rank(); }
+  // `axis`, counted from the front, of a tensor with as many axes as x, and `more`.
+  int axis(int64_t axis, int more = 0) const {
+    const int64_t rank = this->rank() + more, at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= rank) reject("axis {} of a tensor with {} axes", axis, rank);
+    return int(at);
+  }
+  int64_t number(const Dim& size, const char* what) const {
+    if (!size.is_constant()) reject("{} is wanted as a number, not as '{}'", what, size.to_string());
+    return size.value();
+  }
+  // `shape` with its -1, if it has one, made what is left of `numel`.
+  Shape completed(Shape shape, const Dim& numel) const {
+    Dim known = 1;
+    int unknown = -1;
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (shape[i] != Dim(-1)) known = known * shape[i];
+      else if (unknown >= 0) reject("the shape {} has more than one -1", shape.to_string());
+      else unknown = i;
+    }
+    if (unknown < 0) return shape;
+    const std::optional<Dim> rest = known == Dim(0) ? std::nullopt : numel.divided_by(known);
+    if (!rest) reject("{} elements cannot be seen as {}", numel.to_string(), shape.to_string());
+    shape[unknown] = *rest;
+    return shape;
+  }
+};
 
 }  // namespace
 
-Value add(Value x, Value y) { return graph_of(x).emit("add", {x, y}); }
-Value sub(Value x, Value y) { return graph_of(x).emit("sub", {x, y}); }
-Value mul(Value x, Value y) { return graph_of(x).emit("mul", {x, y}); }
-Value div(Value x, Value y) { return graph_of(x).emit("div", {x, y}); }
-Value operator+(Value x, double y) { return add(x, number(x, y)); }
-Value operator*(Value x, double y) { return mul(x, number(x, y)); }
+// ---------------------------------------------------------------------------------------------------------------- arithmetic
 
-Value relu(Value x) { return graph_of(x).emit("relu", {x}); }
-Value silu(Value x) { return graph_of(x).emit("silu", {x}); }
-Value tanh(Value x) { return graph_of(x).emit("tanh", {x}); }
-Value sigmoid(Value x) { return graph_of(x).emit("sigmoid", {x}); }
-Value gelu(Value x, GeluApproximation approximation) {
-  return graph_of(x).emit("gelu", Gelu{.tanh = approximation == GeluApproximation::kTanh}, {x});
+Value add(Operand x, Operand y) { return emit("add", {x, y}); }
+Value sub(Operand x, Operand y) { return emit("sub", {x, y}); }
+Value mul(Operand x, Operand y) { return emit("mul", {x, y}); }
+Value div(Operand x, Operand y) { return emit("div", {x, y}); }
+Value pow(Operand x, Operand exponent) { return emit("pow", {x, exponent}); }
+Value maximum(Operand x, Operand y) { return emit("maximum", {x, y}); }
+Value minimum(Operand x, Operand y) { return emit("minimum", {x, y}); }
+Value where(Operand condition, Operand x, Operand y) { return emit("where", {condition, x, y}); }
+
+Value neg(Operand x) { return emit("neg", {x}); }
+Value abs(Operand x) { return emit("abs", {x}); }
+Value square(Operand x) { return emit("square", {x}); }
+Value exp(Operand x) { return emit("exp", {x}); }
+Value log(Operand x) { return emit("log", {x}); }
+Value sqrt(Operand x) { return emit("sqrt", {x}); }
+Value rsqrt(Operand x) { return emit("rsqrt", {x}); }
+Value erf(Operand x) { return emit("erf", {x}); }
+Value sin(Operand x) { return emit("sin", {x}); }
+Value cos(Operand x) { return emit("cos", {x}); }
+Value tanh(Operand x) { return emit("tanh", {x}); }
+Value sigmoid(Operand x) { return emit("sigmoid", {x}); }
+Value relu(Operand x) { return emit("relu", {x}); }
+Value silu(Operand x) { return emit("silu", {x}); }
+Value gelu(Operand x, GeluApproximation approximation) {
+  return emit("gelu", Gelu{.tanh = approximation == GeluApproximation::kTanh}, {x});
 }
 
-Value matmul(Value a, Value b) { return graph_of(a).emit("matmul", {a, b}); }
-Value linear(Value x, Value weight) { return graph_of(x).emit("linear", {x, weight}); }
-Value linear(Value x, Value weight, Value bias) { return graph_of(x).emit("linear", {x, weight, bias}); }
-Value softmax(Value x, int64_t dim) { return graph_of(x).emit("softmax", Softmax{.axis = dim}, {x}); }
-Value rms_norm(Value x, Value weight, float eps) { return graph_of(x).emit("rms_norm", RmsNorm{.eps = eps}, {x, weight}); }
-Value layer_norm(Value x, Value weight, Value bias, float eps) {
-  return graph_of(x).emit("layer_norm", LayerNorm{.eps = eps}, bias ? std::vector<Value>{x, weight, bias} : std::vector<Value>{x, weight});
+Value cast(Operand x, DType dtype) { return emit("cast", Cast{.dtype = dtype}, {x}); }
+
+// ---------------------------------------------------------------------------------------------------------------- along axes
+
+Value sum(Operand x, Axes dim, bool keepdim) { return emit("sum", Reduce{.axes = dim.list, .keepdim = keepdim}, {x}); }
+Value mean(Operand x, Axes dim, bool keepdim) { return emit("mean", Reduce{.axes = dim.list, .keepdim = keepdim}, {x}); }
+Value max(Operand x, Axes dim, bool keepdim) { return emit("max", Reduce{.axes = dim.list, .keepdim = keepdim}, {x}); }
+Value min(Operand x, Axes dim, bool keepdim) { return emit("min", Reduce{.axes = dim.list, .keepdim = keepdim}, {x}); }
+Value argmax(Operand x, std::optional<int64_t> dim, bool keepdim) {
+  return emit("argmax", Reduce{.axes = dim ? std::vector{*dim} : std::vector<int64_t>(), .keepdim = keepdim}, {x});
 }
-Value mean(Value x, std::vector<int64_t> dim, bool keepdim) {
-  return graph_of(x).emit("mean", Reduce{.axes = std::move(dim), .keepdim = keepdim}, {x});
+Value cumsum(Operand x, int64_t dim) { return emit("cumsum", CumSum{.axis = dim}, {x}); }
+Value softmax(Operand x, int64_t dim) { return emit("softmax", Softmax{.axis = dim}, {x}); }
+
+Value rms_norm(Operand x, Operand weight, float eps) { return emit("rms_norm", RmsNorm{.eps = eps}, {x, weight}); }
+Value layer_norm(Operand x, Operand weight, Operand bias, float eps) {
+  std::vector<Operand> operands{x};
+  if (weight.value || bias.value) operands.push_back(weight);
+  if (bias.value) operands.push_back(bias);
+  return emit("layer_norm", LayerNorm{.eps = eps}, std::move(operands));
 }
 
-Value cast(Value x, DType dtype) { return graph_of(x).emit("cast", Cast{.dtype = dtype}, {x}); }
+// ---------------------------------------------------------------------------------------------------------------- products
 
-Value view(Value x, Shape shape) {
-  Dim known = 1;
-  int unknown = -1;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] != Dim(-1)) {
-      known = known * shape[i];
-      continue;
+Value matmul(Operand a, Operand b) { return emit("matmul", {a, b}); }
+Value linear(Operand x, Operand weight, Operand bias, Parallel parallel) {
+  return emit("linear", Linear{.parallel = parallel}, bias.value ? std::vector<Operand>{x, weight, bias} : std::vector<Operand>{x, weight});
+}
+
+// ---------------------------------------------------------------------------------------------------------------- arrangement
+
+Value reshape(Operand x, Shape shape) {
+  const Call call{"reshape", x};
+  return emit("view", View{.shape = call.completed(std::move(shape), call.shape().numel())}, {x});
+}
+
+Value flatten(Operand x, int64_t start_dim, int64_t end_dim) {
+  const Call call{"flatten", x};
+  if (call.rank() == 0) return emit("view", View{.shape = {1}}, {x});
+  const int first = call.axis(start_dim), last = call.axis(end_dim);
+  if (first > last) call.reject("axis {} comes after axis {}", start_dim, end_dim);
+  Shape shape;
+  for (int i = 0; i < call.rank(); ++i) {
+    if (i <= first || i > last) shape.push_back(call.shape()[i]);
+    else shape[first] = shape[first] * call.shape()[i];
+  }
+  return emit("view", View{.shape = std::move(shape)}, {x});
+}
+
+Value unflatten(Operand x, int64_t dim, Shape sizes) {
+  const Call call{"unflatten", x};
+  const int axis = call.axis(dim);
+  sizes = call.completed(std::move(sizes), call.shape()[axis]);
+  if (sizes.numel() != call.shape()[axis])
+    call.reject("axis {} has {} elements, the sizes {} have {}", dim, call.shape()[axis].to_string(), sizes.to_string(),
+                sizes.numel().to_string());
+  Shape shape;
+  for (int i = 0; i < call.rank(); ++i) {
+    if (i != axis) shape.push_back(call.shape()[i]);
+    else
+      for (const Dim& size : sizes.dims()) shape.push_back(size);
+  }
+  return emit("view", View{.shape = std::move(shape)}, {x});
+}
+
+Value permute(Operand x, std::vector<int64_t> dims) { return emit("permute", Permute{.axes = std::move(dims)}, {x}); }
+
+Value transpose(Operand x, int64_t dim0, int64_t dim1) {
+  const Call call{"transpose", x};
+  std::vector<int64_t> axes;
+  for (int i = 0; i < call.rank(); ++i) axes.push_back(i);
+  std::swap(axes[size_t(call.axis(dim0))], axes[size_t(call.axis(dim1))]);
+  return permute(x, std::move(axes));
+}
+
+Value squeeze(Operand x, Axes dim) {
+  const Call call{"squeeze", x};
+  std::vector<bool> chosen(size_t(call.rank()), dim.list.empty());
+  for (int64_t axis : dim.list) chosen[size_t(call.axis(axis))] = true;
+  Shape shape;
+  for (int i = 0; i < call.rank(); ++i)
+    if (!chosen[size_t(i)] || call.shape()[i] != Dim(1)) shape.push_back(call.shape()[i]);
+  return emit("view", View{.shape = std::move(shape)}, {x});
+}
+
+Value unsqueeze(Operand x, int64_t dim) {
+  const Call call{"unsqueeze", x};
+  std::vector<Dim> dims = call.shape().dims();
+  dims.insert(dims.begin() + call.axis(dim, 1), Dim(1));
+  return emit("view", View{.shape = Shape(std::move(dims))}, {x});
+}
+
+Value expand(Operand x, Shape shape) {
+  const Call call{"expand", x};
+  for (int i = 1; i <= shape.rank(); ++i)
+    if (shape[-i] == Dim(-1)) {
+      if (i > call.rank()) call.reject("a new axis of {} is -1: its size is wanted", shape.to_string());
+      shape[-i] = call.shape()[-i];
     }
-    if (unknown >= 0) invalid("view: the shape {} has more than one -1", shape.to_string());
-    unknown = i;
-  }
-  if (unknown >= 0) {
-    const std::optional<Dim> rest = x.shape().numel().divided_by(known);
-    if (!rest) invalid("view: {} cannot be seen as {}", x.type().to_string(), shape.to_string());
-    shape[unknown] = *rest;
-  }
-  return graph_of(x).emit("view", View{.shape = std::move(shape)}, {x});
+  return emit("expand", Expand{.shape = std::move(shape)}, {x});
 }
 
-Value permute(Value x, std::vector<int64_t> dims) { return graph_of(x).emit("permute", Permute{.axes = std::move(dims)}, {x}); }
-Value slice(Value x, int64_t dim, int64_t begin, int64_t end) {
-  return graph_of(x).emit("slice", Slice{.axis = dim, .begin = begin, .end = end}, {x});
+Value repeat_interleave(Operand x, int64_t repeats, int64_t dim) {
+  const Call call{"repeat_interleave", x};
+  if (repeats < 0) call.reject("{} repeats: 0 or more are wanted", repeats);
+  const int axis = call.axis(dim);
+  std::vector<Dim> wide = call.shape().dims(), flat = wide;
+  wide.insert(wide.begin() + axis + 1, Dim(repeats));
+  flat[size_t(axis)] = flat[size_t(axis)] * Dim(repeats);
+  return reshape({expand({unsqueeze(x, axis + 1), x.where}, Shape(std::move(wide))), x.where}, Shape(std::move(flat)));
 }
 
-std::vector<Value> split(Value x, const std::vector<int64_t>& sizes, int64_t dim) {
+Value slice(Operand x, int64_t dim, int64_t begin, int64_t end, int64_t step) {
+  return emit("slice", Slice{.axis = dim, .begin = begin, .end = end, .step = step}, {x});
+}
+
+Value narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
+  const Call call{"narrow", x};
+  const Dim size = call.shape()[call.axis(dim)];
+  if (size.is_constant() && start < 0) start += size.value();
+  if (start < 0 || length < 0 || (size.is_constant() && (start > size.value() || length > size.value() - start)))
+    call.reject("{} elements from {} on, axis {} has {}", length, start, dim, size.to_string());
+  return slice(x, dim, start, start + length);
+}
+
+Value select(Operand x, int64_t dim, int64_t index) {
+  const Call call{"select", x};
+  const int axis = call.axis(dim);
+  if (const Dim size = call.shape()[axis]; size.is_constant() && (index >= size.value() || index < -size.value()))
+    call.reject("element {}, axis {} has {}", index, dim, size.to_string());
+  const int64_t end = index == -1 ? std::numeric_limits<int64_t>::max() : index + 1;
+  return squeeze({slice(x, axis, index, end), x.where}, axis);
+}
+
+std::vector<Value> split(Operand x, const std::vector<int64_t>& sizes, int64_t dim) {
+  const Call call{"split", x};
+  const Dim size = call.shape()[call.axis(dim)];
   int64_t sum = 0;
   for (int64_t s : sizes) sum += s;
-  if (const Dim& size = x.shape()[int(dim)]; !size.is_constant() || size.value() != sum)
-    invalid("split: the sizes add up to {}, axis {} of {} has {}", sum, dim, x.type().to_string(), size.to_string());
+  if (size != Dim(sum) || std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }))
+    call.reject("the sizes {} add up to {}, axis {} has {}", Sizes(sizes).to_string(), sum, dim, size.to_string());
   std::vector<Value> parts;
   int64_t begin = 0;
   for (int64_t s : sizes) parts.push_back(slice(x, dim, begin, begin + s)), begin += s;
   return parts;
 }
 
-Value concat(std::vector<Value> values, int64_t dim) {
-  if (values.empty()) invalid("concat: there is nothing to put together");
-  Graph& graph = graph_of(values[0]);
-  return graph.emit("concat", Concat{.axis = dim}, std::move(values));
+std::vector<Value> chunk(Operand x, int64_t chunks, int64_t dim) {
+  const Call call{"chunk", x};
+  const int64_t size = call.number(call.shape()[call.axis(dim)], "the axis' size");
+  if (chunks < 1) call.reject("{} chunks: 1 or more are wanted", chunks);
+  const int64_t most = std::max<int64_t>(1, size / chunks + (size % chunks != 0));
+  std::vector<Value> parts;
+  for (int64_t begin = 0; begin < size || parts.empty(); begin += most) parts.push_back(slice(x, dim, begin, std::min(begin + most, size)));
+  return parts;
 }
-Value index_select(Value x, int64_t dim, Value indices) { return graph_of(x).emit("index_select", IndexSelect{.axis = dim}, {x, indices}); }
-Value embedding(Value ids, Value table) { return graph_of(ids).emit("embedding", Embedding{}, {ids, table}); }
+
+Value concat(std::vector<Value> values, int64_t dim, std::source_location where) {
+  if (values.empty()) invalid("concat: there is nothing to put together{}", at_place(where));
+  std::vector<Operand> operands;
+  for (const Value& v : values) operands.push_back({v, where});
+  return emit("concat", Concat{.axis = dim}, std::move(operands));
+}
+
+Value stack(std::vector<Value> values, int64_t dim, std::source_location where) {
+  if (values.empty()) invalid("stack: there is nothing to put together{}", at_place(where));
+  const Operand first(values[0], where);
+  const int axis = Call{"stack", first}.axis(dim, 1);
+  for (Value& v : values) v = unsqueeze({v, where}, axis);
+  return concat(std::move(values), axis, where);
+}
+
+Value index_select(Operand x, int64_t dim, Operand indices) { return emit("index_select", IndexSelect{.axis = dim}, {x, indices}); }
+Value embedding(Operand ids, Operand weight) { return emit("embedding", Embedding{}, {ids, weight}); }
+
+// ---------------------------------------------------------------------------------------------------------------- made from nothing
+
+Value full(Graph& graph, Shape shape, double value, DType dtype, std::source_location where) {
+  if (is_block(dtype)) invalid("full: a tensor of one number is wanted of a plain type, not {}{}", name(dtype), at_place(where));
+  const Value number = scalar(graph, "full", value, dtype, where);
+  return shape.rank() == 0 ? number : expand({number, where}, std::move(shape));
+}
+Value zeros(Graph& graph, Shape shape, DType dtype, std::source_location where) { return full(graph, std::move(shape), 0, dtype, where); }
+Value ones(Graph& graph, Shape shape, DType dtype, std::source_location where) { return full(graph, std::move(shape), 1, dtype, where); }
+Value arange(Graph& graph, Dim end, std::source_location where) {
+  const Value counted = cumsum({ones(graph, {std::move(end)}, DType::kI64, where), where}, 0);
+  return sub({counted, where}, 1);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- attention
+
+Value rope_table(Operand positions, Operand inverse_frequencies, float scale) {
+  return emit("rope_table", RopeTable{.scale = scale}, {positions, inverse_frequencies});
+}
+Value rope(Operand x, Operand table, int64_t head_dim, bool interleaved) {
+  return emit("rope", Rope{.head_dim = head_dim, .interleaved = interleaved}, {x, table});
+}
+
+namespace {
+
+Value attention(const std::vector<Operand>& operands, const AttentionOptions& o, bool causal) {
+  return emit("attention",
+              Attention{.heads = int(o.heads),
+                        .kv_heads = int(o.kv_heads),
+                        .head_dim = int(o.head_dim),
+                        .scale = float(o.scale),
+                        .causal = causal,
+                        .window = int(o.window),
+                        .softcap = float(o.softcap)},
+              operands);
+}
+
+}  // namespace
+
+Value causal_attention(Operand q, Operand k, Operand v, Operand sequence_offsets, const AttentionOptions& options) {
+  return attention({q, k, v, sequence_offsets}, options, true);
+}
+Value bidirectional_attention(Operand q, Operand k, Operand v, Operand sequence_offsets, const AttentionOptions& options) {
+  return attention({q, k, v, sequence_offsets}, options, false);
+}
 
 }  // namespace headrace

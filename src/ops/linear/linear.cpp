@@ -34,7 +34,13 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
 }  // namespace
 
 void register_linear(OpRegistry& ops) {
-  ops.add({.name = "linear", .min_inputs = 2, .max_inputs = 3, .infer = infer, .reference = reference, .row_wise = true});
+  ops.add({.name = "linear",
+           .attributes = &attribute_type<Linear>(),
+           .min_inputs = 2,
+           .max_inputs = 3,
+           .infer = infer,
+           .reference = reference,
+           .row_wise = true});
 }
 
 }  // namespace headrace
