@@ -1,13 +1,19 @@
 #include "headrace/nn.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/test_support.h"
 #include "ops/ops.h"
 
 namespace headrace {
 namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(Rope, FrequenciesFallGeometricallyFromOne) {
   const nn::RopeFrequencies f = nn::rope_frequencies({.head_dim = 8, .theta = 10000});
@@ -94,7 +100,71 @@ TEST(Nn, AGatedMlpIsSpeltInPlainOps) {
   graph.mark_output(y, "y");
   graph.verify();
   EXPECT_EQ(graph.num_nodes(), 5);
-  EXPECT_THROW(nn::linear(nn::Scope(graph) / "bad", graph.constant(HostTensor(DType::kI32, {2})), 3), Error);
+}
+
+TEST(Nn, AnMlpSaysHowItsMatricesAreMeantToBeCut) {
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("tokens"), 8}});
+  graph.mark_output(nn::mlp(nn::Scope(graph) / "mlp", x, 16, nn::Activation::kReluSquared, true), "y");
+  EXPECT_THAT(graph.to_text(), HasSubstr("linear(%x, %mlp.up_proj.weight, %mlp.up_proj.bias) {parallel=column}"));
+  EXPECT_THAT(graph.to_text(), HasSubstr("%mlp.down_proj.weight, %mlp.down_proj.bias) {parallel=row}"));
+}
+
+// Makes a layer of x (tokens, 8) with `function`, whose nodes must all be of one line of this file.
+template <typename Function>
+void expect_of_one_line(Function function) {
+  Graph graph(builtin_ops());
+  function(nn::Scope(graph) / "layer", graph.input("x", {DType::kF32, {Dim::symbol("tokens"), 8}}));
+  ASSERT_GT(graph.num_nodes(), 0);
+  for (const Node* node : graph.nodes()) {
+    EXPECT_THAT(node->where().file_name(), EndsWith("nn_test.cpp")) << node->op().name;
+    EXPECT_EQ(node->where().line(), graph.nodes()[0]->where().line()) << node->op().name;
+  }
+}
+
+TEST(Nn, NodesOfALayerAreOfTheAuthorsLine) {
+  using nn::Scope, nn::Activation;
+  expect_of_one_line([](const Scope& at, Value x) { nn::linear(at, x, 4, {.bias = true, .in_out = true}); });
+  expect_of_one_line([](const Scope& at, Value x) { nn::rms_norm(at, x, 1e-6f); });
+  expect_of_one_line([](const Scope& at, Value x) { nn::layer_norm(at, x, 1e-6f); });
+  expect_of_one_line([](const Scope& at, Value x) { nn::mlp(at, x, 4, Activation::kGeluSigmoid, true); });
+  expect_of_one_line([](const Scope& at, Value x) { nn::gated_mlp(at, x, 4, Activation::kReluSquared, true); });
+  expect_of_one_line([](const Scope&, Value x) { nn::rope(x, {.head_dim = 4}); });
+  expect_of_one_line([](const Scope&, Value x) { nn::causal_attention(x, x, x, {.heads = 2, .kv_heads = 2, .head_dim = 4}); });
+  expect_of_one_line([](const Scope&, Value x) { nn::select_logit_rows(x); });
+}
+
+unsigned this_line(std::source_location where = std::source_location::current()) { return where.line(); }
+
+TEST(Nn, ErrorsNameTheLayerAndTheAuthorsLine) {
+  Graph graph(builtin_ops());
+  const nn::Scope root(graph), layer = root / "model" / "layers" / 3;
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("tokens"), 8}}), ids = graph.input("ids", {DType::kI32, {4}});
+  const Value ragged = graph.input("ragged", {DType::kF32, {2, Dim::symbol("width")}}), rank0 = graph.input("rank0", {DType::kF32, {}});
+  const auto error_at = [](unsigned line, auto body) {
+    const std::string message = test::error_of(body);
+    EXPECT_THAT(message, EndsWith(" (at nn_test.cpp:" + std::to_string(line) + ")"));
+    return message;
+  };
+  layer.parameter("up.weight", {16, 9});
+  EXPECT_THAT(error_at(this_line(), [&] { nn::linear(layer / "up", x, 16); }),
+              StartsWith("model.layers.3.up: 'model.layers.3.up.weight' was declared as f32[16, 9] and is now declared as f32[16, 8]"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::linear(layer / "id", ids, 16); }),
+              StartsWith("model.layers.3.id: linear(i32[4], f32[16, 4]): "));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::linear(layer, rank0, 16); }), StartsWith("model.layers.3: f32[] has no axes"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::linear(layer, Value(), 16); }), HasSubstr("found an empty Value"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::rms_norm(layer / "norm", 3, 1e-5f); }), HasSubstr("found a number"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::layer_norm(layer / "norm", ids, 1e-5f); }),
+              StartsWith("model.layers.3.norm: layer_norm(i32[4]"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::embedding(layer / "embed", x, 9, 4); }), StartsWith("model.layers.3.embed: embedding("));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::mlp(layer / "mlp", ragged, 9, nn::Activation::kRelu, false); }),
+              StartsWith("model.layers.3.mlp: f32[2, width]: the last size is wanted as a number"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::gated_mlp(layer / "mlp", ids, 9, nn::Activation::kSilu, false); }),
+              StartsWith("model.layers.3.mlp.gate_proj: linear(i32[4]"));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::rope(x, {.head_dim = 6}); }), StartsWith("rope("));
+  EXPECT_THAT(error_at(this_line(), [&] { nn::causal_attention(x, x, ids, {.heads = 2, .kv_heads = 2, .head_dim = 4}); }),
+              StartsWith("attention(f32[tokens, 8]"));
+  EXPECT_THAT(error_at(this_line(), [&] { layer.parameter("up.weight", {1}); }), HasSubstr("is now declared as f32[1]"));
 }
 
 }  // namespace

@@ -103,6 +103,14 @@ DType promote(const OpCall& call, DType a, DType b) {
   return rank(a) > rank(b) ? a : b;
 }
 
+DType promote(const OpCall& call, const TensorType& a, const TensorType& b) {
+  const DType both = promote(call, a.dtype, b.dtype);
+  if ((a.shape.rank() == 0) == (b.shape.rank() == 0)) return both;
+  const auto kind = [](DType d) { return d == DType::kBool ? 0 : is_integer(d) ? 1 : 2; };
+  const TensorType &tensor = a.shape.rank() == 0 ? b : a, &scalar = a.shape.rank() == 0 ? a : b;
+  return kind(scalar.dtype) > kind(tensor.dtype) ? both : tensor.dtype;
+}
+
 int normalize_axis(const OpCall& call, int64_t axis, int rank) {
   const int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank) call.reject(fmt::format("axis {} of a tensor with {} axes", axis, rank));

@@ -21,6 +21,8 @@ void for_each_broadcast(const Sizes& output, std::span<const Tensor> inputs,
 // PyTorch's rules over symbolic shapes. Both reject through the call.
 Shape broadcast_shapes(const OpCall& call, const Shape& a, const Shape& b);
 DType promote(const OpCall& call, DType a, DType b);
+// Of tensors: one without axes counts only where it is of a higher kind (bool < integers < floats).
+DType promote(const OpCall& call, const TensorType& a, const TensorType& b);
 int normalize_axis(const OpCall& call, int64_t axis, int rank);  // negative counts from the back
 
 // A tensor with axis `axis` in the middle: element (o, i, n) of (outer, length, inner) is at (o * length + i) * inner + n.

@@ -56,7 +56,7 @@ OpDef definition(BinaryFunction function) {
   op.commutative = function == BinaryFunction::kAdd || function == BinaryFunction::kMul || function >= BinaryFunction::kMaximum;
   op.infer = [function](const OpCall& call) -> std::vector<TensorType> {
     const TensorType &x = call.input(0), &y = call.input(1);
-    DType dtype = promote(call, x.dtype, y.dtype);
+    DType dtype = promote(call, x, y);
     call.want(!is_block(dtype), "block types take part in no arithmetic: cast them to floats first");
     if (function == BinaryFunction::kDiv && !is_float(dtype)) dtype = DType::kF32;
     return {{dtype, broadcast_shapes(call, x.shape, y.shape)}};

@@ -14,7 +14,11 @@ using ::testing::HasSubstr;
 TEST(Binary, ShapesBroadcastAndTypesPromoteAsInPyTorch) {
   EXPECT_EQ(inferred("add", {}, {"f32[tokens, 8]", "f32[8]"}), "f32[tokens, 8]");
   EXPECT_EQ(inferred("mul", {}, {"f32[tokens, 1]", "f32[1, 8]"}), "f32[tokens, 8]");
-  EXPECT_EQ(inferred("sub", {}, {"f16[3]", "f32[]"}), "f32[3]");
+  EXPECT_EQ(inferred("sub", {}, {"f16[3]", "f32[3]"}), "f32[3]");
+  EXPECT_EQ(inferred("sub", {}, {"f16[3]", "f32[]"}), "f16[3]") << "without axes, only a higher kind counts";
+  EXPECT_EQ(inferred("sub", {}, {"i32[]", "i32[1]"}), "i32[1]");
+  EXPECT_EQ(inferred("sub", {}, {"f16[]", "i32[3]"}), "f16[3]");
+  EXPECT_EQ(inferred("sub", {}, {"f16[]", "f32[]"}), "f32[]");
   EXPECT_EQ(inferred("add", {}, {"i64[3]", "bf16[3]"}), "bf16[3]");
   EXPECT_EQ(inferred("div", {}, {"i32[3]", "i32[3]"}), "f32[3]");
   EXPECT_EQ(inferred("maximum", {}, {"i32[3]", "i64[1]"}), "i64[3]");

@@ -8,7 +8,7 @@ namespace {
 std::vector<TensorType> infer(const OpCall& call) {
   const TensorType &condition = call.input(0), &x = call.input(1), &y = call.input(2);
   call.want(condition.dtype == DType::kBool, "the condition is wanted as bool");
-  const DType dtype = promote(call, x.dtype, y.dtype);
+  const DType dtype = promote(call, x, y);
   call.want(!is_block(dtype), "elements of block types are not chosen one by one: cast them to floats first");
   return {{dtype, broadcast_shapes(call, condition.shape, broadcast_shapes(call, x.shape, y.shape))}};
 }
