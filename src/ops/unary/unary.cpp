@@ -14,6 +14,10 @@ float apply(UnaryFunction function, float x) {
     case UnaryFunction::kNeg: return -x;
     case UnaryFunction::kAbs: return std::fabs(x);
     case UnaryFunction::kSquare: return x * x;
+    case UnaryFunction::kSign: return float(x > 0) - float(x < 0);
+    case UnaryFunction::kFloor: return std::floor(x);
+    case UnaryFunction::kCeil: return std::ceil(x);
+    case UnaryFunction::kRound: return std::nearbyint(x);
     case UnaryFunction::kRelu: return activate(Activation::kRelu, x);
     case UnaryFunction::kExp: return std::exp(x);
     case UnaryFunction::kLog: return std::log(x);
@@ -37,7 +41,9 @@ int64_t apply(UnaryFunction function, int64_t x) {  // unsigned inside: wraps ar
     case UnaryFunction::kNeg: return negative;
     case UnaryFunction::kAbs: return x < 0 ? negative : x;
     case UnaryFunction::kSquare: return int64_t(uint64_t(x) * uint64_t(x));
-    default: return x < 0 ? 0 : x;  // relu
+    case UnaryFunction::kSign: return (x > 0) - (x < 0);
+    case UnaryFunction::kRelu: return x < 0 ? 0 : x;
+    default: return x;  // whole already
   }
 }
 

@@ -1,5 +1,5 @@
 // Functions of one tensor, element by element, as in PyTorch.
-//   neg abs square relu (x) -> x's type
+//   neg abs square sign floor ceil round relu (x) -> x's type; round: halves to even; sign of NaN: 0
 //   exp log sqrt rsqrt tanh sigmoid silu erf sin cos (x), gelu(x) {tanh} -> x's type, or f32 when x holds integers
 #pragma once
 
@@ -12,10 +12,10 @@
 namespace headrace {
 
 enum class UnaryFunction {
-  kNeg, kAbs, kSquare, kRelu, kExp, kLog, kSqrt, kRsqrt, kTanh, kSigmoid, kSilu, kErf, kSin, kCos, kGeluErf, kGeluTanh,
+  kNeg, kAbs, kSquare, kSign, kFloor, kCeil, kRound, kRelu, kExp, kLog, kSqrt, kRsqrt, kTanh, kSigmoid, kSilu, kErf, kSin, kCos, kGeluErf, kGeluTanh,
 };
 // Names of ops; "gelu" is two functions, chosen by its attribute.
-inline constexpr std::string_view kUnaryNames[] = {"neg", "abs", "square", "relu", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "silu", "erf", "sin", "cos"};
+inline constexpr std::string_view kUnaryNames[] = {"neg", "abs", "square", "sign", "floor", "ceil", "round", "relu", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "silu", "erf", "sin", "cos"};
 
 // Hendrycks and Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), or its approximation by tanh.
 struct Gelu {

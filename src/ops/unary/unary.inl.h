@@ -5,6 +5,10 @@
 struct Neg { F32 operator()(F32 x) const { return -x; } };
 struct Abs { F32 operator()(F32 x) const { return abs(x); } };
 struct Square { F32 operator()(F32 x) const { return x * x; } };
+struct Sign { F32 operator()(F32 x) const { return select(less(zero(), x), broadcast(1.0f), select(less(x, zero()), broadcast(-1.0f), zero())); } };
+struct Floor { F32 operator()(F32 x) const { const F32 r = round(x); return select(less(x, r), r - broadcast(1.0f), r); } };
+struct Ceil { F32 operator()(F32 x) const { const F32 r = round(x); return select(less(r, x), r + broadcast(1.0f), r); } };
+struct Round { F32 operator()(F32 x) const { return round(x); } };
 struct Relu { F32 operator()(F32 x) const { return relu(x); } };
 struct Exp { F32 operator()(F32 x) const { return exp(x); } };
 struct Sqrt { F32 operator()(F32 x) const { return sqrt(x); } };
@@ -26,6 +30,10 @@ inline UnaryRun unary_function(UnaryFunction function) {
     case UnaryFunction::kNeg: return unary_run<Neg>;
     case UnaryFunction::kAbs: return unary_run<Abs>;
     case UnaryFunction::kSquare: return unary_run<Square>;
+    case UnaryFunction::kSign: return unary_run<Sign>;
+    case UnaryFunction::kFloor: return unary_run<Floor>;
+    case UnaryFunction::kCeil: return unary_run<Ceil>;
+    case UnaryFunction::kRound: return unary_run<Round>;
     case UnaryFunction::kRelu: return unary_run<Relu>;
     case UnaryFunction::kExp: return unary_run<Exp>;
     case UnaryFunction::kSqrt: return unary_run<Sqrt>;

@@ -1,5 +1,6 @@
 #include "ops/unary/unary.h"
 
+#include <cmath>
 #include <limits>
 
 #include "ops/test_support.h"
@@ -38,6 +39,11 @@ TEST(Unary, ReferencesHavePyTorchsValues) {
   EXPECT_THAT(reference_floats("neg", {}, {x}), ElementsAre(2, 0.5, 0, -1, -3));
   EXPECT_THAT(reference_floats("abs", {}, {x}), ElementsAre(2, 0.5, 0, 1, 3));
   EXPECT_THAT(reference_floats("square", {}, {x}), ElementsAre(4, 0.25, 0, 1, 9));
+  const HostTensor halves = floats({6}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.25});
+  EXPECT_THAT(reference_floats("round", {}, {halves}), ElementsAre(-2, -2, 0, 0, 2, 2));
+  EXPECT_THAT(reference_floats("floor", {}, {halves}), ElementsAre(-3, -2, -1, 0, 1, 2));
+  EXPECT_THAT(reference_floats("ceil", {}, {halves}), ElementsAre(-2, -1, 0, 1, 2, 3));
+  EXPECT_THAT(reference_floats("sign", {}, {floats({4}, {-2, 0, 0.5, NAN})}), ElementsAre(-1, 0, 1, 0));
   EXPECT_THAT(reference_floats("rsqrt", {}, {floats({3}, {0.25, 4, 16})}), ElementsAre(2, 0.5, 0.25));
   EXPECT_FLOAT_EQ(reference_floats("exp", {}, {x})[4], 20.0855369232f);
   EXPECT_FLOAT_EQ(reference_floats("log", {}, {x})[4], 1.0986122887f);
@@ -48,6 +54,8 @@ TEST(Unary, IntegersStayExact) {
   EXPECT_EQ(run_reference("neg", {}, {x})[0].as<int64_t>()[0], (int64_t{1} << 60) + 1);
   EXPECT_EQ(run_reference("abs", {}, {x})[0].as<int64_t>()[0], (int64_t{1} << 60) + 1);
   EXPECT_EQ(run_reference("relu", {}, {x})[0].as<int64_t>()[0], 0);
+  EXPECT_EQ(run_reference("floor", {}, {x})[0].as<int64_t>()[0], -(int64_t{1} << 60) - 1);
+  EXPECT_EQ(run_reference("sign", {}, {x})[0].as<int64_t>()[0], -1);
   EXPECT_EQ(run_reference("square", {}, {x})[0].as<int64_t>()[2], 25);
 }
 
@@ -63,8 +71,8 @@ TEST(Unary, EveryKernelMatchesTheReference) {
 
 TEST(Unary, KernelsPassOnNanAndInfinity) {
   const float inf = std::numeric_limits<float>::infinity();
-  const HostTensor x = floats({4}, {std::numeric_limits<float>::quiet_NaN(), inf, -inf, 0});
-  for (const char* op : {"neg", "abs", "square", "relu", "sqrt", "rsqrt", "tanh", "sigmoid", "log"})
+  const HostTensor x = floats({7}, {std::numeric_limits<float>::quiet_NaN(), inf, -inf, 0, 1e20f, -8388609, 2147483904});
+  for (const char* op : {"neg", "abs", "square", "sign", "floor", "ceil", "round", "relu", "sqrt", "rsqrt", "tanh", "sigmoid", "log"})
     expect_kernels_match_reference(op, {}, {x});
 }
 
