@@ -17,6 +17,7 @@ float apply(BinaryFunction function, float x, float y) {
     case BinaryFunction::kPow: return std::pow(x, y);
     case BinaryFunction::kMaximum: return std::isnan(x) || x > y ? x : y;
     case BinaryFunction::kMinimum: return std::isnan(x) || x < y ? x : y;
+    case BinaryFunction::kRemainder: return remainder_of(x, y);
   }
   return 0;
 }
@@ -38,6 +39,7 @@ int64_t apply(BinaryFunction function, int64_t x, int64_t y) {  // unsigned insi
     case BinaryFunction::kPow: return int64_t(integer_pow(a, y));
     case BinaryFunction::kMaximum: return std::max(x, y);
     case BinaryFunction::kMinimum: return std::min(x, y);
+    case BinaryFunction::kRemainder: return y == 0 || y == -1 ? 0 : x % y && (x % y < 0) != (y < 0) ? x % y + y : x % y;
     case BinaryFunction::kDiv: break;  // gives floats
   }
   return 0;
@@ -53,7 +55,8 @@ std::vector<T> apply_all(BinaryFunction function, std::span<const Tensor> in, co
 
 OpDef definition(BinaryFunction function) {
   OpDef op{.name = std::string(kBinaryNames[int(function)]), .min_inputs = 2, .max_inputs = 2, .pointwise = true, .row_wise = true};
-  op.commutative = function == BinaryFunction::kAdd || function == BinaryFunction::kMul || function >= BinaryFunction::kMaximum;
+  op.commutative = function == BinaryFunction::kAdd || function == BinaryFunction::kMul || function == BinaryFunction::kMaximum ||
+                   function == BinaryFunction::kMinimum;
   op.infer = [function](const OpCall& call) -> std::vector<TensorType> {
     const TensorType &x = call.input(0), &y = call.input(1);
     DType dtype = promote(call, x, y);
@@ -70,6 +73,11 @@ OpDef definition(BinaryFunction function) {
 }
 
 }  // namespace
+
+float remainder_of(float x, float y) {
+  const float rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
 
 void register_binary(OpRegistry& ops) {
   for (size_t i = 0; i < std::size(kBinaryNames); ++i) ops.add(definition(BinaryFunction(i)));

@@ -27,7 +27,7 @@ inline BinaryRun binary_function(BinaryFunction function) {
     case BinaryFunction::kDiv: return binary_run<Div>;
     case BinaryFunction::kMaximum: return binary_run<Maximum>;
     case BinaryFunction::kMinimum: return binary_run<Minimum>;
-    case BinaryFunction::kPow: break;  // scalar
+    case BinaryFunction::kPow: case BinaryFunction::kRemainder: break;  // scalar
   }
   return nullptr;
 }

@@ -11,8 +11,9 @@
 namespace headrace {
 namespace {
 
-void pow_run(const float* x, const float* y, float* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = std::pow(x[i], y[i]);
+template <float (*kFunction)(float, float)>
+void scalar_run(const float* x, const float* y, float* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = kFunction(x[i], y[i]);
 }
 
 bool supports(const KernelRequest& request) {
@@ -46,7 +47,7 @@ class BinaryKernel : public CpuKernel {
 BinaryRun binary_run(const OpDef& op, CpuIsa isa) {
   const auto function = BinaryFunction(std::find(std::begin(kBinaryNames), std::end(kBinaryNames), op.name) - kBinaryNames);
   const BinaryRun run = for_isa(isa, baseline::binary_function, avx2::binary_function, avx512vnni::binary_function)(function);
-  return run ? run : pow_run;
+  return run ? run : function == BinaryFunction::kPow ? scalar_run<std::pow> : scalar_run<remainder_of>;
 }
 
 void register_binary_cpu(KernelRegistry& kernels) {

@@ -39,6 +39,7 @@ TEST(Binary, ReferenceIsArithmetic) {
   EXPECT_THAT(reference_floats("div", {}, {x, y}), ElementsAre(0.5, -4, 1.5, 8));
   EXPECT_THAT(reference_floats("maximum", {}, {x, y}), ElementsAre(2, 0.5, 3, 4));
   EXPECT_THAT(reference_floats("minimum", {}, {x, y}), ElementsAre(1, -2, 2, 0.5));
+  EXPECT_THAT(reference_floats("remainder", {}, {floats({4}, {5, -5, 5, -5}), floats({4}, {3, 3, -3, -3})}), ElementsAre(2, 1, -1, -2));
   EXPECT_THAT(reference_floats("pow", {}, {floats({2, 2}, {1, 2, 3, 4}), y}), ElementsAre(1, std::sqrt(2.0f), 9, 2));
 }
 
@@ -53,6 +54,7 @@ TEST(Binary, IntegersStayExactAndWrapAround) {
   EXPECT_THAT(result("add"), ElementsAre(large + 1, 4, std::numeric_limits<int64_t>::min()));
   EXPECT_THAT(result("mul"), ElementsAre(large, -21, std::numeric_limits<int64_t>::max()));
   EXPECT_THAT(result("pow"), ElementsAre(large, 0, std::numeric_limits<int64_t>::max()));
+  EXPECT_THAT(result("remainder"), ElementsAre(0, -2, 0));
   EXPECT_THAT(result("minimum"), ElementsAre(1, -3, 1));
 }
 
