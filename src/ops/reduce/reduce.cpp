@@ -36,7 +36,7 @@ std::vector<TensorType> infer(Reduction reduction, const OpCall& call) {
     if (!reduced[i]) shape.push_back(x.shape[i]);
     else if (call.as<Reduce>().keepdim) shape.push_back(1);
   }
-  const DType dtype = reduction == Reduction::kArgmax ? DType::kI64 : reduction == Reduction::kSum ? sum_dtype(x.dtype) : x.dtype;
+  const DType dtype = reduction == Reduction::kArgmax ? DType::kI64 : reduction <= Reduction::kProd ? sum_dtype(x.dtype) : x.dtype;
   return {{dtype, shape}};
 }
 
@@ -53,13 +53,20 @@ T sum_of(T a, T b) {
   else return a + b;
 }
 
+template <typename T>
+T product_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return T(uint64_t(a) * uint64_t(b));  // wraps around
+  else return a * b;
+}
+
 // The elements that one result is made of, in order.
 template <typename T>
 T reduce_values(Reduction reduction, const std::vector<T>& values, int64_t& index) {
-  T result = values.empty() ? T(0) : values[0];
+  T result = !values.empty() ? values[0] : T(reduction == Reduction::kProd);
   index = 0;
   for (size_t i = 1; i < values.size(); ++i) {
-    if (reduction <= Reduction::kMean) result = sum_of(result, values[i]);
+    if (reduction == Reduction::kProd) result = product_of(result, values[i]);
+    else if (reduction <= Reduction::kMean) result = sum_of(result, values[i]);
     else if (comes_before(reduction, values[i], result)) result = values[i], index = int64_t(i);
   }
   return reduction == Reduction::kMean ? result / T(values.size()) : result;

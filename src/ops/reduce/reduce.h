@@ -1,5 +1,5 @@
 // Reductions over some axes, as in PyTorch.
-//   sum(x)        floats keep their type; integers and bool give i64
+//   sum prod (x)  floats keep their type; integers and bool give i64, and wrap around
 //   mean(x)       floats only
 //   max min (x)   x's type; NaN wins
 //   argmax(x)     i64: the first index of the largest along one axis, or into the flattened tensor when no axes are named
@@ -21,8 +21,8 @@ struct CumSum {
   void fields(auto&& f) { f("axis", axis); }
 };
 
-enum class Reduction { kSum, kMean, kMax, kMin, kArgmax };
-inline constexpr std::string_view kReductionNames[] = {"sum", "mean", "max", "min", "argmax"};
+enum class Reduction { kSum, kProd, kMean, kMax, kMin, kArgmax };
+inline constexpr std::string_view kReductionNames[] = {"sum", "prod", "mean", "max", "min", "argmax"};
 
 void register_reduce(OpRegistry& ops);
 void register_reduce_cpu(KernelRegistry& kernels);

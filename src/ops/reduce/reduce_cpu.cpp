@@ -25,6 +25,12 @@ float sum_of(const float* x, int64_t step, int64_t n) {
   return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
+float product_of(const float* x, int64_t step, int64_t n) {
+  float product = 1;
+  for (int64_t i = 0; i < n; ++i) product *= x[i * step];
+  return product;
+}
+
 // The first NaN, or else the first of the largest.
 template <typename Before>
 int64_t first_by(Before before, const float* x, int64_t step, int64_t n) {
@@ -50,6 +56,7 @@ class ReduceRows : public CpuKernel {
       const float* from = x.as<float>() + rows.offset(row);
       switch (reduction_) {
         case Reduction::kSum: out.as<float>()[row] = sum_of(from, step, n); break;
+        case Reduction::kProd: out.as<float>()[row] = product_of(from, step, n); break;
         case Reduction::kMean: out.as<float>()[row] = sum_of(from, step, n) / float(n); break;
         case Reduction::kMax: out.as<float>()[row] = from[first_by(larger, from, step, n) * step]; break;
         case Reduction::kMin: out.as<float>()[row] = from[first_by(smaller, from, step, n) * step]; break;

@@ -12,6 +12,7 @@ using ::testing::HasSubstr;
 
 TEST(Reduce, AxesGoAwayOrStayAsOne) {
   EXPECT_EQ(inferred("sum", Reduce{.axes = {-1}}, {"f32[tokens, 8]"}), "f32[tokens]");
+  EXPECT_EQ(inferred("prod", Reduce{.axes = {0}}, {"i32[2, 8]"}), "i64[8]");
   EXPECT_EQ(inferred("mean", Reduce{.axes = {0, 2}, .keepdim = true}, {"f32[tokens, 8, 3]"}), "f32[1, 8, 1]");
   EXPECT_EQ(inferred("max", Reduce(), {"i32[tokens, 8]"}), "i32[]");
   EXPECT_EQ(inferred("sum", Reduce(), {"bool[8]"}), "i64[]");
@@ -30,6 +31,8 @@ TEST(Reduce, RefusesWhatHasNoMeaning) {
 TEST(Reduce, References) {
   const HostTensor x = floats({2, 3}, {1, 5, 3, 4, -2, 4});
   EXPECT_THAT(reference_floats("sum", Reduce{.axes = {0}}, {x}), ElementsAre(5, 3, 7));
+  EXPECT_THAT(reference_floats("prod", Reduce{.axes = {0}}, {x}), ElementsAre(4, -10, 12));
+  EXPECT_THAT(reference_floats("prod", Reduce{.axes = {1}}, {floats({2, 0}, {})}), ElementsAre(1, 1));
   EXPECT_THAT(reference_floats("mean", Reduce{.axes = {1}}, {x}), ElementsAre(3, 2));
   EXPECT_THAT(reference_floats("max", Reduce{.axes = {1}}, {x}), ElementsAre(5, 4));
   EXPECT_THAT(reference_floats("min", Reduce(), {x}), ElementsAre(-2));
