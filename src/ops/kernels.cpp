@@ -2,6 +2,7 @@
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
+#include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
@@ -27,6 +28,7 @@ namespace headrace {
 void register_kernels(KernelRegistry& kernels) {
   register_binary_cpu(kernels);
   register_unary_cpu(kernels);
+  register_compare_cpu(kernels);
   register_cast_cpu(kernels);
   register_where_cpu(kernels);
   register_gated_cpu(kernels);

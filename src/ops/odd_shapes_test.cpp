@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
+#include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
@@ -128,6 +129,16 @@ TEST(OddShapes, Binary) {
     return {std::string(draw.of(kBinaryNames)),
             {},
             {draw.tensor(draw.part_of(whole), draw.plain_type()), draw.tensor(draw.part_of(whole), draw.plain_type())}};
+  });
+}
+
+TEST(OddShapes, Compare) {
+  check_cases([](Draw& draw) -> Case {
+    const Sizes whole = draw.sizes(0, 5);
+    const DType dtype = draw.plain_type();
+    return {std::string(draw.of(kComparisonNames)),
+            {},
+            {draw.tensor(draw.part_of(whole), dtype), draw.tensor(draw.part_of(whole), draw.one_in(2) ? dtype : draw.plain_type())}};
   });
 }
 

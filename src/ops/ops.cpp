@@ -4,6 +4,7 @@
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
+#include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
@@ -28,14 +29,15 @@ namespace headrace {
 
 void register_ops(OpRegistry& ops) {
   // Element by element.
-  register_binary(ops);  // add sub mul div pow maximum minimum
-  register_unary(ops);   // neg abs square relu exp log sqrt rsqrt tanh sigmoid silu erf sin cos gelu
+  register_binary(ops);   // add sub mul div pow maximum minimum remainder
+  register_unary(ops);    // neg abs square sign floor ceil round relu exp log sqrt rsqrt tanh sigmoid silu erf sin cos gelu
+  register_compare(ops);  // eq ne lt le gt ge logical_and logical_or logical_xor
   register_cast(ops);
   register_where(ops);
   register_gated(ops);
   // Along an axis.
   register_softmax(ops);
-  register_reduce(ops);      // sum mean max min argmax cumsum
+  register_reduce(ops);      // sum prod mean max min argmax cumsum
   register_rms_norm(ops);    // and add_rms_norm
   register_layer_norm(ops);  // and add_layer_norm
   // Arrangement and choice.

@@ -29,7 +29,7 @@ void reference(const OpCall&, std::span<const Tensor> in, std::span<const Tensor
 }  // namespace
 
 void register_where(OpRegistry& ops) {
-  ops.add({.name = "where", .min_inputs = 3, .max_inputs = 3, .infer = infer, .reference = reference, .pointwise = true});
+  ops.add({.name = "where", .min_inputs = 3, .max_inputs = 3, .infer = infer, .reference = reference, .pointwise = true, .row_wise = true});
 }
 
 }  // namespace headrace
