@@ -4,6 +4,7 @@
 #include "ops/cast/cast.h"
 #include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
+#include "ops/conv/conv.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
@@ -41,6 +42,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_index_select_cpu(kernels);
   register_embedding_cpu(kernels);
   register_matmul_cpu(kernels);
+  register_conv_cpu(kernels);
   register_rope_cpu(kernels);  // and rope_table
   register_attention_cpu(kernels);
   register_kv_write_cpu(kernels);

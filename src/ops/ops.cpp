@@ -6,6 +6,7 @@
 #include "ops/cast/cast.h"
 #include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
+#include "ops/conv/conv.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
@@ -48,6 +49,7 @@ void register_ops(OpRegistry& ops) {
   // Products and positions.
   register_matmul(ops);
   register_linear(ops);
+  register_conv(ops);  // conv1d conv2d
   register_fused_linear(ops);
   register_rope(ops);  // and rope_table
   // Attention and its cache.
