@@ -14,6 +14,7 @@
 #include "ops/matmul/matmul.h"
 #include "ops/ops.h"
 #include "ops/paged_attention/paged_attention.h"
+#include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"
 #include "ops/region/region.h"
@@ -43,6 +44,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_embedding_cpu(kernels);
   register_matmul_cpu(kernels);
   register_conv_cpu(kernels);
+  register_pool_cpu(kernels);
   register_rope_cpu(kernels);  // and rope_table
   register_attention_cpu(kernels);
   register_kv_write_cpu(kernels);

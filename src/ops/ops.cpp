@@ -16,6 +16,7 @@
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
 #include "ops/paged_attention/paged_attention.h"
+#include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
 #include "ops/reduce/reduce.h"
 #include "ops/region/region.h"
@@ -50,6 +51,7 @@ void register_ops(OpRegistry& ops) {
   register_matmul(ops);
   register_linear(ops);
   register_conv(ops);  // conv1d conv2d
+  register_pool(ops);  // max_pool1d max_pool2d avg_pool1d avg_pool2d
   register_fused_linear(ops);
   register_rope(ops);  // and rope_table
   // Attention and its cache.

@@ -36,3 +36,10 @@ inline void map(Function f, const float* x, const float* y, float* out, int64_t 
   for_vectors(
       n, [&](int64_t i, int m) __attribute__((always_inline)) { store_some(out + i, f(load_some(x + i, m), load_some(y + i, m)), m); });
 }
+
+// The larger and the smaller, or NaN when either is: max and min give their second operand then; x unless it is a number makes it win.
+inline F32 nan_first(F32 x, F32 result) {
+  return select(less(x, broadcast(HUGE_VALF)), result, select(less(broadcast(-HUGE_VALF), x), result, x));
+}
+inline F32 maximum(F32 x, F32 y) { return nan_first(x, max(x, y)); }
+inline F32 minimum(F32 x, F32 y) { return nan_first(x, min(x, y)); }

@@ -12,6 +12,11 @@ namespace headrace {
 struct Window {
   int64_t size = 1, stride = 1, padding = 0, dilation = 1;
   int64_t begin(int64_t i) const { return i * stride - padding; }
+  // How many results have their element j before element `end` of x.
+  int64_t results_before(int64_t end, int64_t j) const {
+    const int64_t distance = end + padding - j * dilation;
+    return distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  }
 };
 
 // Over height and width. Along one axis only, the height is 1, and so is the window's.

@@ -6,13 +6,8 @@ struct Add { F32 operator()(F32 x, F32 y) const { return x + y; } };
 struct Sub { F32 operator()(F32 x, F32 y) const { return x - y; } };
 struct Mul { F32 operator()(F32 x, F32 y) const { return x * y; } };
 struct Div { F32 operator()(F32 x, F32 y) const { return x / y; } };
-
-// max and min give their second operand when either is NaN; x unless it is a number makes NaN win.
-inline F32 nan_first(F32 x, F32 result) {
-  return select(less(x, broadcast(HUGE_VALF)), result, select(less(broadcast(-HUGE_VALF), x), result, x));
-}
-struct Maximum { F32 operator()(F32 x, F32 y) const { return nan_first(x, max(x, y)); } };
-struct Minimum { F32 operator()(F32 x, F32 y) const { return nan_first(x, min(x, y)); } };
+struct Maximum { F32 operator()(F32 x, F32 y) const { return maximum(x, y); } };
+struct Minimum { F32 operator()(F32 x, F32 y) const { return minimum(x, y); } };
 
 template <typename Function>
 void binary_run(const float* x, const float* y, float* out, int64_t n) {

@@ -3,6 +3,7 @@
 #include "ops/matmul/matmul_tile.inl.h"
 
 // to[i] = element (channel, h, w of place i) for `places` places in one row of the result, for one element of the window; zeros in padding.
+// Writes zeros up to a vector further, which is quicker than stopping.
 // from: the channel's row that this element of the window is in; left: its column at the first place.
 inline void conv_copy_row(const ConvPanel& p, const float* from, int64_t left, int64_t places, float* to) {
   const int64_t stride = p.windows[1].stride, step = stride * p.x_column;
@@ -13,10 +14,7 @@ inline void conv_copy_row(const ConvPanel& p, const float* from, int64_t left, i
   const int64_t begin = places_before(0), beyond = places_before(p.width), end = beyond < places ? beyond : places;
   const float* x = from + left * p.x_column;
   if (step == 1) {
-    for (int64_t i = begin; i < end; i += F32::kLanes) {
-      const int m = lanes_of(end - i);
-      store_some(to + i, load_some(x + i, m), m);
-    }
+    for (int64_t i = begin; i < end; i += F32::kLanes) store(to + i, load_some(x + i, lanes_of(end - i)));
   } else {
     for (int64_t i = begin; i < end; ++i) to[i] = x[i * step];
   }
@@ -52,7 +50,7 @@ inline void conv_tile(const ConvPanel& p, int64_t output, int64_t begin, int64_t
 }
 
 inline void conv_panel(const ConvPanel& p) {
-  alignas(64) float packed[kConvDepth * kTileColumns];
+  alignas(64) float packed[kConvDepth * kTileColumns + F32::kLanes];
   for (int64_t o = 0; o < p.outputs; ++o) {
     const F32 bias = broadcast(p.weight[o / kConvRows * kConvRows * (1 + p.k) + o % kConvRows]);
     for (int64_t i = 0; i < p.places; i += F32::kLanes) store_some(p.y + o * p.y_output + i, bias, lanes_of(p.places - i));
