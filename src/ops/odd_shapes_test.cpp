@@ -181,7 +181,7 @@ int64_t axis_of(Draw& draw, const Sizes& sizes) { return draw.below(2 * sizes.ra
 TEST(OddShapes, Softmax) {
   check_cases([](Draw& draw) -> Case {
     const Sizes sizes = draw.sizes(1, 4);
-    return {"softmax", Softmax{.axis = axis_of(draw, sizes)}, {draw.tensor(sizes, draw.float_type(), 10)}};
+    return {draw.one_in(2) ? "softmax" : "log_softmax", Softmax{.axis = axis_of(draw, sizes)}, {draw.tensor(sizes, draw.float_type(), 10)}};
   });
 }
 

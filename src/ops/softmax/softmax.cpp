@@ -17,6 +17,7 @@ std::vector<TensorType> infer(const OpCall& call) {
 }
 
 void reference(const OpCall& call, std::span<const Tensor> in, std::span<const Tensor> out) {
+  const bool logarithm = call.op.name == "log_softmax";
   const AxisSplit split(in[0].sizes, normalize_axis(call, call.as<Softmax>().axis, in[0].rank()));
   std::vector<float> x = read_floats(in[0]);
   for (int64_t o = 0; o < split.outer; ++o)
@@ -24,8 +25,8 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
       const auto at = [&](int64_t i) -> float& { return x[size_t((o * split.length + i) * split.inner + n)]; };
       float max = -std::numeric_limits<float>::infinity(), sum = 0;
       for (int64_t i = 0; i < split.length; ++i) max = std::max(max, at(i));
-      for (int64_t i = 0; i < split.length; ++i) sum += at(i) = std::exp(at(i) - max);
-      for (int64_t i = 0; i < split.length; ++i) at(i) /= sum;
+      for (int64_t i = 0; i < split.length; ++i) sum += std::exp(at(i) - max);
+      for (int64_t i = 0; i < split.length; ++i) at(i) = logarithm ? at(i) - max - std::log(sum) : std::exp(at(i) - max) / sum;
     }
   write_floats(out[0], x);
 }
@@ -33,20 +34,23 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
   const Reduce along{.axes = {node.attributes_as<Softmax>().axis}, .keepdim = true};
   const Value x = cast_to(graph, in[0], DType::kF32);
-  const Value powers = graph.emit("exp", {graph.emit("sub", {x, graph.emit("max", along, {x})})});
+  const Value below = graph.emit("sub", {x, graph.emit("max", along, {x})}), powers = graph.emit("exp", {below});
+  if (node.op().name == "log_softmax")
+    return {cast_to(graph, graph.emit("sub", {below, graph.emit("log", {graph.emit("sum", along, {powers})})}), in[0].dtype())};
   return {cast_to(graph, graph.emit("div", {powers, graph.emit("sum", along, {powers})}), in[0].dtype())};
 }
 
 }  // namespace
 
 void register_softmax(OpRegistry& ops) {
-  ops.add({.name = "softmax",
-           .attributes = &attribute_type<Softmax>(),
-           .min_inputs = 1,
-           .max_inputs = 1,
-           .infer = infer,
-           .reference = reference,
-           .decompose = decompose});
+  for (const char* name : {"softmax", "log_softmax"})
+    ops.add({.name = name,
+             .attributes = &attribute_type<Softmax>(),
+             .min_inputs = 1,
+             .max_inputs = 1,
+             .infer = infer,
+             .reference = reference,
+             .decompose = decompose});
 }
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-// exp(x - max) / sum(exp(x - max)) along one axis.
+// exp(x - max) / sum(exp(x - max)) along one axis, and its logarithm.
 #pragma once
 
 #include "ops/kernel.h"
@@ -10,7 +10,7 @@ struct Softmax {
   void fields(auto&& f) { f("axis", axis); }
 };
 
-// softmax(x) of floats -> x's type. In fp32; a row of nothing but -inf gives NaN, as in PyTorch.
+// softmax(x), log_softmax(x) of floats -> x's type. In fp32; a row of nothing but -inf gives NaN, as in PyTorch.
 void register_softmax(OpRegistry& ops);
 void register_softmax_cpu(KernelRegistry& kernels);
 

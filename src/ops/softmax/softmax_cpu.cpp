@@ -3,6 +3,10 @@
 #include "ops/softmax/softmax.h"
 #include "ops/strided_loop.h"
 
+namespace headrace {
+using SoftmaxRow = void (*)(const float* x, float* out, int64_t n);
+}
+
 #define HEADRACE_FOR_EACH_ISA "ops/softmax/softmax.inl.h"
 #include "ops/each_isa.inl.h"
 
@@ -17,28 +21,32 @@ bool supports(const KernelRequest& request) {
 
 class SoftmaxRows : public CpuKernel {
  public:
-  explicit SoftmaxRows(const KernelRequest& request) : isa_(cpu_isa(request)) {}
+  explicit SoftmaxRows(const KernelRequest& request)
+      : op_(request.call.op.name), isa_(cpu_isa(request)),
+        row_(for_isa(isa_, baseline::softmax_function, avx2::softmax_function, avx512vnni::softmax_function)(op_ == "log_softmax")) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor& x = launch.inputs[0];
     const Rows rows(x);
-    const auto row_function = for_isa(isa_, baseline::softmax_row, avx2::softmax_row, avx512vnni::softmax_row);
     const auto [begin, end] = team.share(rows.length() == 0 ? 0 : rows.count());
     for (int64_t row = begin; row < end; ++row) {
       float* out = launch.outputs[0].as<float>() + row * rows.length();
-      row_function(dense(x.as<float>() + rows.offset(row), rows.step(), rows.length(), out), out, rows.length());
+      row_(dense(x.as<float>() + rows.offset(row), rows.step(), rows.length(), out), out, rows.length());
     }
   }
-  std::string description() const override { return "softmax/rows " + std::string(name(isa_)); }
+  std::string description() const override { return op_ + "/rows " + std::string(name(isa_)); }
 
  private:
+  std::string op_;
   CpuIsa isa_;
+  SoftmaxRow row_;
 };
 
 }  // namespace
 
 void register_softmax_cpu(KernelRegistry& kernels) {
-  kernels.add({.op = "softmax", .name = "rows/cpu", .supports = supports, .make = make_as<SoftmaxRows>});
+  for (const char* op : {"softmax", "log_softmax"})
+    kernels.add({.op = op, .name = "rows/cpu", .supports = supports, .make = make_as<SoftmaxRows>});
 }
 
 }  // namespace headrace
