@@ -8,6 +8,7 @@
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
@@ -34,10 +35,11 @@ void register_kernels(KernelRegistry& kernels) {
   register_cast_cpu(kernels);
   register_where_cpu(kernels);
   register_gated_cpu(kernels);
-  register_softmax_cpu(kernels);
+  register_softmax_cpu(kernels);  // and log_softmax
   register_reduce_cpu(kernels);
   register_rms_norm_cpu(kernels);    // and add_rms_norm
   register_layer_norm_cpu(kernels);  // and add_layer_norm
+  register_group_norm_cpu(kernels);
   register_views_cpu(kernels);
   register_concat_cpu(kernels);
   register_index_select_cpu(kernels);

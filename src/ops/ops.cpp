@@ -10,6 +10,7 @@
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
@@ -38,10 +39,11 @@ void register_ops(OpRegistry& ops) {
   register_where(ops);
   register_gated(ops);
   // Along an axis.
-  register_softmax(ops);
+  register_softmax(ops);    // and log_softmax
   register_reduce(ops);      // sum prod mean max min argmax cumsum
   register_rms_norm(ops);    // and add_rms_norm
   register_layer_norm(ops);  // and add_layer_norm
+  register_group_norm(ops);
   // Arrangement and choice.
   register_views(ops);  // view permute slice expand
   register_concat(ops);
