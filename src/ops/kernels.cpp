@@ -22,6 +22,7 @@
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
+#include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
 #include "ops/where/where.h"
@@ -40,6 +41,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_rms_norm_cpu(kernels);    // and add_rms_norm
   register_layer_norm_cpu(kernels);  // and add_layer_norm
   register_group_norm_cpu(kernels);
+  register_topk_cpu(kernels);
   register_views_cpu(kernels);
   register_concat_cpu(kernels);
   register_index_select_cpu(kernels);

@@ -24,6 +24,7 @@
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
+#include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
 #include "ops/where/where.h"
@@ -44,6 +45,7 @@ void register_ops(OpRegistry& ops) {
   register_rms_norm(ops);    // and add_rms_norm
   register_layer_norm(ops);  // and add_layer_norm
   register_group_norm(ops);
+  register_topk(ops);
   // Arrangement and choice.
   register_views(ops);  // view permute slice expand
   register_concat(ops);
