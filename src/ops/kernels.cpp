@@ -8,12 +8,14 @@
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
+#include "ops/gather/gather.h"
 #include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/matmul/matmul.h"
 #include "ops/ops.h"
+#include "ops/pad/pad.h"
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
@@ -44,7 +46,9 @@ void register_kernels(KernelRegistry& kernels) {
   register_topk_cpu(kernels);
   register_views_cpu(kernels);
   register_concat_cpu(kernels);
+  register_pad_cpu(kernels);
   register_index_select_cpu(kernels);
+  register_gather_cpu(kernels);
   register_embedding_cpu(kernels);
   register_matmul_cpu(kernels);
   register_conv_cpu(kernels);

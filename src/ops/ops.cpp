@@ -10,12 +10,14 @@
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
+#include "ops/gather/gather.h"
 #include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/linear/linear.h"
 #include "ops/matmul/matmul.h"
+#include "ops/pad/pad.h"
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
@@ -49,7 +51,9 @@ void register_ops(OpRegistry& ops) {
   // Arrangement and choice.
   register_views(ops);  // view permute slice expand
   register_concat(ops);
+  register_pad(ops);
   register_index_select(ops);
+  register_gather(ops);
   register_embedding(ops);
   // Products and positions.
   register_matmul(ops);
