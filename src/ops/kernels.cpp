@@ -19,6 +19,7 @@
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
+#include "ops/quantize/quantize.h"
 #include "ops/reduce/reduce.h"
 #include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
@@ -36,6 +37,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_unary_cpu(kernels);
   register_compare_cpu(kernels);
   register_cast_cpu(kernels);
+  register_quantize_cpu(kernels);  // and dequantize
   register_where_cpu(kernels);
   register_gated_cpu(kernels);
   register_softmax_cpu(kernels);  // and log_softmax

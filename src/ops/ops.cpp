@@ -1,6 +1,7 @@
 // Table of contents: every op that Headrace knows.
 #include "ops/ops.h"
 
+#include "ops/arange/arange.h"
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
@@ -21,6 +22,7 @@
 #include "ops/paged_attention/paged_attention.h"
 #include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
+#include "ops/quantize/quantize.h"
 #include "ops/reduce/reduce.h"
 #include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
@@ -39,6 +41,7 @@ void register_ops(OpRegistry& ops) {
   register_unary(ops);    // neg abs square sign floor ceil round relu exp log sqrt rsqrt tanh sigmoid silu erf sin cos gelu
   register_compare(ops);  // eq ne lt le gt ge logical_and logical_or logical_xor
   register_cast(ops);
+  register_quantize(ops);  // and dequantize
   register_where(ops);
   register_gated(ops);
   // Along an axis.
@@ -52,6 +55,7 @@ void register_ops(OpRegistry& ops) {
   register_views(ops);  // view permute slice expand
   register_concat(ops);
   register_pad(ops);
+  register_arange(ops);
   register_index_select(ops);
   register_gather(ops);
   register_embedding(ops);
