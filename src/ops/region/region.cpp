@@ -115,6 +115,7 @@ std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Val
 }  // namespace
 
 bool is_region_op(const Node& node) {
+  if (!builtin_ops()->find(node.op().name)) return false;  // a body is read back by anybody
   if (node.outputs().size() != 1 || !is_region_dtype(node.output().dtype())) return false;
   // Arithmetic on integers wraps around, which fp32 does not.
   if (is_integer(node.output().dtype()) && !(node.op().name == "cast" && !is_integer(node.input(0).dtype()))) return false;

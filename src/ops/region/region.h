@@ -30,7 +30,7 @@ struct Region {
   void fields(auto&& f) { f("body", body); }
 };
 
-// Whether a region may hold the node. Its op is pointwise, or a sum, mean, max or min over the last axis that keeps the axis; its
+// Whether a region may hold the node. Its op is a built-in one and pointwise, or a sum, mean, max or min over the last axis that keeps the axis; its
 // types are floats, bool, i8 or u8, which fp32 holds exactly. Integers come from casts of floats alone, for their arithmetic wraps around.
 bool is_region_op(const Node& node);
 
