@@ -24,6 +24,7 @@
 #include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
+#include "ops/scaled_dot_product_attention/scaled_dot_product_attention.h"
 #include "ops/softmax/softmax.h"
 #include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
@@ -57,6 +58,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_pool_cpu(kernels);
   register_rope_cpu(kernels);  // and rope_table
   register_attention_cpu(kernels);
+  register_scaled_dot_product_attention_cpu(kernels);
   register_kv_write_cpu(kernels);
   register_paged_attention_cpu(kernels);
   register_qkv_post_cpu(kernels);

@@ -27,6 +27,7 @@
 #include "ops/region/region.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
+#include "ops/scaled_dot_product_attention/scaled_dot_product_attention.h"
 #include "ops/softmax/softmax.h"
 #include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
@@ -68,6 +69,7 @@ void register_ops(OpRegistry& ops) {
   register_rope(ops);  // and rope_table
   // Attention and its cache.
   register_attention(ops);
+  register_scaled_dot_product_attention(ops);
   register_kv_write(ops);
   register_paged_attention(ops);
   register_qkv_post(ops);

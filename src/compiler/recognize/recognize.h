@@ -12,7 +12,8 @@ std::vector<Rule> arithmetic_rules();   // powers that are products, factors of 
 std::vector<Rule> activation_rules();   // sigmoid, silu, relu, gelu (both)
 std::vector<Rule> norm_rules();         // rms_norm, layer_norm
 std::vector<Rule> softmax_rules();
-std::vector<Rule> rope_rules();   // both layouts, and its table
-std::vector<Rule> gated_rules();  // act(x[..., :n]) * x[..., n:]
+std::vector<Rule> attention_rules();  // softmax(q k^T scale + mask) v, with repeated heads
+std::vector<Rule> rope_rules();       // both layouts, and its table
+std::vector<Rule> gated_rules();      // act(x[..., :n]) * x[..., n:]
 
 }  // namespace headrace

@@ -19,7 +19,7 @@ constexpr char kLeaves[] = R"(
   input %h : bf16[tokens, 8]
   param %w : f32[8]
   param %b : f32[8]
-  param %v : bf16[8]
+  param %wh : bf16[8]
   const %eps : f32[] = [0.5]
   const %zero : f32[] = [0]
   const %one : f32[] = [1]
@@ -30,7 +30,7 @@ constexpr char kLeaves[] = R"(
   const %minus_half : f32[] = [-0.5]
   const %root_half : f32[] = [0.70710677]
   const %root_two : f32[] = [1.4142135]
-  const %k : f32[] = [0.044715]
+  const %cubic : f32[] = [0.044715]
   const %root_two_over_pi : f32[] = [0.7978846]
 )";
 
@@ -69,10 +69,10 @@ TEST(RecognizeNorms, RmsNormWithAnOffsetAndInWiderTypes) {
       "%s = square(%{0}) %m = mean(%s) {{axes=[-1], keepdim=true}} %e = add(%m, %eps) %i = rsqrt(%e) %n = mul(%{0}, %i) ";
   const std::string of_x = fmt::format(fmt::runtime(norm), "x"), of_f = fmt::format(fmt::runtime(norm), "f");
   EXPECT_EQ(recognized(of_x + "%o = add(%one, %w) %r = mul(%n, %o)"), "%r = rms_norm(%x, %w) {eps=0.5, weight_offset=1}");
-  EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + of_f + "%c = cast(%n) {dtype=bf16} %r = mul(%c, %v)"),
-            "%r = rms_norm(%h, %v) {eps=0.5}");
-  EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + of_f + "%p = cast(%v) {dtype=f32} %q = mul(%n, %p) %r = cast(%q) {dtype=bf16}"),
-            "%r = rms_norm(%h, %v) {eps=0.5}");
+  EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + of_f + "%c = cast(%n) {dtype=bf16} %r = mul(%c, %wh)"),
+            "%r = rms_norm(%h, %wh) {eps=0.5}");
+  EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + of_f + "%p = cast(%wh) {dtype=f32} %q = mul(%n, %p) %r = cast(%q) {dtype=bf16}"),
+            "%r = rms_norm(%h, %wh) {eps=0.5}");
   EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + of_f + "%r = mul(%n, %w)"), "%f = cast(%h); %r = rms_norm(%f, %w) {eps=0.5}")
       << "a result that stays wide";
 }
@@ -142,12 +142,12 @@ TEST(RecognizeActivations, GeluInManySpellings) {
          {"%p = mul(%x, %half) %r = mul(%p, %a)", "%p = mul(%half, %a) %r = mul(%x, %p)", "%p = mul(%x, %a) %r = mul(%p, %half)"})
       EXPECT_EQ(recognized(fmt::format("{} %f = erf(%i) %a = add(%f, %one) {}", inner, product)), "%r = gelu(%x)");
   for (const char* cube : {"%c = pow(%x, %three)", "%c2 = mul(%x, %x) %c = mul(%c2, %x)", "%c2 = square(%x) %c = mul(%x, %c2)"})
-    EXPECT_EQ(recognized(fmt::format("{} %d = mul(%c, %k) %e = add(%x, %d) %f = mul(%e, %root_two_over_pi) %t = tanh(%f) %a = add(%t, "
+    EXPECT_EQ(recognized(fmt::format("{} %d = mul(%c, %cubic) %e = add(%x, %d) %f = mul(%e, %root_two_over_pi) %t = tanh(%f) %a = add(%t, "
                                      "%one) %m = mul(%x, %half) %r = mul(%m, %a)",
                                      cube)),
               "%r = gelu(%x) {tanh=true}");
   EXPECT_EQ(
-      recognized("%s = mul(%x, %x) %d = mul(%s, %k) %e = add(%one, %d) %p = mul(%x, %root_two_over_pi) %f = mul(%p, %e) %t = tanh(%f) "
+      recognized("%s = mul(%x, %x) %d = mul(%s, %cubic) %e = add(%one, %d) %p = mul(%x, %root_two_over_pi) %f = mul(%p, %e) %t = tanh(%f) "
                  "%a = add(%t, %one) %m = mul(%x, %half) %r = mul(%m, %a)"),
       "%r = gelu(%x) {tanh=true}");
   expect_alone("%i = mul(%x, %half) %f = erf(%i) %a = add(%f, %one) %p = mul(%x, %half) %r = mul(%p, %a) return %r", "another scale");
@@ -208,6 +208,69 @@ TEST(RecognizeRope, RotateHalfAsHuggingFaceWritesIt) {
             false);
 }
 
+constexpr char kHeads[] = R"(
+  input %q : f32[b, 4, l, 8]
+  input %k : f32[b, 4, s, 8]
+  input %k2 : f32[b, 2, s, 8]
+  input %v : f32[b, 4, s, 8]
+  input %v2 : f32[b, 2, s, 8]
+  input %mask : bool[l, s]
+  input %bias : f32[b, 1, l, s]
+  const %eighth : f32[] = [0.125]
+  const %ninf : f32[] = [-inf]
+  const %low : f32[] = [-10000]
+)";
+std::string attended(const std::string& body) { return recognized(kHeads + body); }
+
+TEST(RecognizeAttention, ScaledMaskedAndGrouped) {
+  const std::string t = "%t = permute(%k) {axes=[0, 1, 3, 2]} ", p = t + "%p = matmul(%q, %t) ";
+  EXPECT_EQ(attended(p + "%w0 = softmax(%p) %r = matmul(%w0, %v)"), "%r = scaled_dot_product_attention(%q, %k, %v) {scale=1}");
+  EXPECT_EQ(attended(p + "%c = div(%p, %eight) %w0 = softmax(%c) {axis=3} %r = matmul(%w0, %v)"),
+            "%r = scaled_dot_product_attention(%q, %k, %v) {scale=0.125}");
+  EXPECT_EQ(attended(t + "%a = mul(%q, %eighth) %p = matmul(%a, %t) %c = mul(%p, %two) %w0 = softmax(%c) %r = matmul(%w0, %v)"),
+            "%r = scaled_dot_product_attention(%q, %k, %v) {scale=0.25}");
+  EXPECT_EQ(attended(p + "%c = mul(%p, %eighth) %m = where(%mask, %c, %ninf) %w0 = softmax(%m) %r = matmul(%w0, %v)"),
+            "%r = scaled_dot_product_attention(%q, %k, %v, %mask) {scale=0.125}");
+  EXPECT_EQ(attended(p + "%m = add(%bias, %p) %w0 = softmax(%m) %r = matmul(%w0, %v)"),
+            "%r = scaled_dot_product_attention(%q, %k, %v, %bias) {scale=1}");
+  const std::string repeat =
+      "%{0}a = view(%{0}2) {{shape=[b, 2, 1, s, 8]}} %{0}b = expand(%{0}a) {{shape=[b, 2, 2, s, 8]}} %{0}c = view(%{0}b) {{shape=[b, 4, s, "
+      "8]}} ";
+  const std::string k = fmt::format(fmt::runtime(repeat), "k"), v = fmt::format(fmt::runtime(repeat), "v");
+  EXPECT_EQ(attended(k + v + "%t = permute(%kc) {axes=[0, 1, 3, 2]} %p = matmul(%q, %t) %w0 = softmax(%p) %r = matmul(%w0, %vc)"),
+            "%r = scaled_dot_product_attention(%q, %k2, %v2) {scale=1}");
+  EXPECT_NE(attended(k + "%t = permute(%kc) {axes=[0, 1, 3, 2]} %p = matmul(%q, %t) %w0 = softmax(%p) %r = matmul(%w0, %v)")
+                .find("%r = scaled_dot_product_attention(%q, %kc, %v) {scale=1}"),
+            std::string::npos)
+      << "only the keys were repeated";
+}
+
+TEST(RecognizeAttention, CausalMasksComputedAndWrittenOut) {
+  const std::string p = "input %x3 : f32[2, 3, 8] %t = permute(%x3) {axes=[0, 2, 1]} %p = matmul(%x3, %t) ";
+  const std::string rest = " %w0 = softmax(%m) %r = matmul(%w0, %x3)",
+                    causal = "%r = scaled_dot_product_attention(%x3, %x3, %x3) {scale=1, causal=true}";
+  const std::string inf = "const %ninf : f32[] = [-inf] ";
+  EXPECT_EQ(recognized(inf + p + "const %c : bool[3, 3] = [1, 0, 0, 1, 1, 0, 1, 1, 1] %m = where(%c, %p, %ninf)" + rest), causal);
+  EXPECT_EQ(recognized(inf + p + "const %c : f32[1, 3, 3] = [0, -inf, -inf, 0, 0, -inf, 0, 0, 0] %m = add(%p, %c)" + rest), causal);
+  EXPECT_NE(
+      recognized(inf + p + "const %c : bool[3, 3] = [1, 1, 0, 1, 1, 0, 1, 1, 1] %m = where(%c, %p, %ninf)" + rest).find("%c) {scale=1}"),
+      std::string::npos)
+      << "another mask is an operand";
+}
+
+TEST(RecognizeAttention, LeavesAlone) {
+  const auto alone = [](const std::string& rest, const char* why) {
+    Graph graph = parse(std::string(kHeads) + "%t = permute(%k) {axes=[0, 1, 3, 2]} %p = matmul(%q, %t) " + rest);
+    recognize(graph, {});
+    EXPECT_EQ(text_of(graph).find("scaled_dot_product"), std::string::npos) << why << ": " << text_of(graph);
+  };
+  alone("%w0 = softmax(%p) {axis=2} %r = matmul(%w0, %v) return %r", "another axis");
+  alone("%w0 = softmax(%p) %r = matmul(%w0, %v) return %r, %w0", "marked weights");
+  alone("%w0 = softmax(%p) %r = matmul(%w0, %v) %o = neg(%p) return %r, %o", "scores that somebody else reads");
+  alone("%m = where(%mask, %p, %low) %w0 = softmax(%m) %r = matmul(%w0, %v) return %r", "hidden scores that count a little");
+  alone("%c = mul(%p, %bias) %w0 = softmax(%c) %r = matmul(%w0, %v) return %r", "no number scales");
+}
+
 // What stands for an op after it was decomposed and recognized.
 std::string decomposed_and_recognized(const std::string& body) {
   Graph graph = parse(body + " return %r");
@@ -227,8 +290,8 @@ std::string decomposed_and_recognized(const std::string& body) {
 
 TEST(Recognize, IsTheInverseOfDecomposition) {
   for (const char* body :
-       {"%r = rms_norm(%x, %w) {eps=0.5}", "%r = rms_norm(%h, %v) {eps=0.5, weight_offset=1}", "%r = layer_norm(%x) {eps=0.5}",
-        "%r = layer_norm(%x, %w)", "%r = layer_norm(%h, %v, %b) {eps=0.5}", "%r = layer_norm(%x, %w, %b) {weight_offset=1}",
+       {"%r = rms_norm(%x, %w) {eps=0.5}", "%r = rms_norm(%h, %wh) {eps=0.5, weight_offset=1}", "%r = layer_norm(%x) {eps=0.5}",
+        "%r = layer_norm(%x, %w)", "%r = layer_norm(%h, %wh, %b) {eps=0.5}", "%r = layer_norm(%x, %w, %b) {weight_offset=1}",
         "%r = silu(%x)", "%r = gelu(%x)", "%r = gelu(%x) {tanh=true}", "%r = silu(%h)", "%r = gelu(%h) {tanh=true}", "%r = softmax(%x)",
         "%r = softmax(%x) {axis=0}", "%r = softmax(%h)", "%r = gated(%x)", "%r = gated(%x) {activation=gelu_erf}",
         "%r = gated(%x) {activation=relu}"})
@@ -238,6 +301,11 @@ TEST(Recognize, IsTheInverseOfDecomposition) {
        {"%r = rope(%x, %t4) {head_dim=4}", "%r = rope(%x, %t4) {head_dim=4, interleaved=true}", "%r = rope(%x, %t2) {head_dim=4}",
         "%r = rope(%x, %t2) {head_dim=4, interleaved=true}", "%r = rope(%x, %t4) {head_dim=8}"})
     EXPECT_EQ(decomposed_and_recognized(table + body), body);
+  for (const char* body :
+       {"%r = scaled_dot_product_attention(%q, %k, %v)", "%r = scaled_dot_product_attention(%q, %k2, %v2) {scale=0.25}",
+        "%r = scaled_dot_product_attention(%q, %k, %v) {causal=true}",
+        "%r = scaled_dot_product_attention(%q, %k2, %v2, %mask) {causal=true}", "%r = scaled_dot_product_attention(%q, %k, %v, %bias)"})
+    EXPECT_EQ(decomposed_and_recognized(kHeads + std::string(body)), body);
 }
 
 }  // namespace
