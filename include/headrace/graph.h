@@ -198,7 +198,8 @@ class Graph {
     Value value;
   };
   const std::vector<Output>& outputs() const { return outputs_; }
-  void rename(Value value, std::string name);  // made unique
+  void rename(Value value, std::string name);                                            // made unique
+  void rename(const std::vector<Value>& values, const std::vector<std::string>& names);  // together: one may take another's old name
 
   // Rewriting. Throws Error(kInvalidArgument) when a value would be read before it is produced.
   // Outputs included. Nodes for which `keeps` is true go on reading `from`: what is put behind a value, for instance.

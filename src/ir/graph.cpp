@@ -207,10 +207,15 @@ void Graph::mark_output(Value value, std::string name, std::source_location wher
 }
 
 void Graph::rename(Value value, std::string name) {
-  if (value.name() == name) return;
-  by_name_.erase(value.name());
-  value.data_->name = unique_name(std::move(name));
-  by_name_[value.name()] = value;
+  if (value.name() != name) rename(std::vector<Value>{value}, {std::move(name)});
+}
+
+void Graph::rename(const std::vector<Value>& values, const std::vector<std::string>& names) {
+  for (const Value& value : values) by_name_.erase(value.name());
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i].data_->name = unique_name(names.at(i));
+    by_name_[values[i].name()] = values[i];
+  }
 }
 
 std::vector<Node*> Graph::nodes() const {

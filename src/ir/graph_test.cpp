@@ -53,6 +53,14 @@ TEST(Graph, PrintsToTextAndParsesBackUnchanged) {
   EXPECT_EQ(g.clone().to_text(), text) << "a clone is the same graph";
 }
 
+TEST(Graph, ResultsOfOneNodeMayHaveNumbersForNames) {  // those that the graph itself would give them, in another order
+  for (const char* names : {"%1, %2", "%1, %0", "%2, %1"}) {
+    const std::string text =
+        "graph g {\n  input %x : f32[4]\n  " + std::string(names) + " = two(%x) : f32[4], f32[4]\n  return %1 as \"y\"\n}\n";
+    EXPECT_EQ(Graph::parse(text, test_ops()).to_text(), text);
+  }
+}
+
 TEST(Graph, UsersFollowEveryRewrite) {
   Graph g(test_ops());
   const Value x = g.input("x", kRow);

@@ -257,10 +257,8 @@ class Parser {
           error(fmt::format("%{} is {}, not {}", names[i], outputs[i].type().to_string(), type.to_string()));
       }
     }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      graph_.rename(outputs[i], names[i]);
-      define(names[i], outputs[i]);
-    }
+    graph_.rename(outputs, names);
+    for (size_t i = 0; i < outputs.size(); ++i) define(names[i], outputs[i]);
   }
 
   std::string_view text_;
