@@ -149,10 +149,11 @@ Node* take_in_reader(Graph& graph, Node& linear) {
   } else if (is_op(&reader, "add") && reader.input(0) != reader.input(1)) {
     const Value other = reader.input(reader.input(0) == y ? 1 : 0);
     const Dim width = y.shape()[-1];
+    if (reader.output().type() != y.type()) return nullptr;  // a sum with a wider type
     if (other.is_known_at_load() && other.shape() == Shape{width} && parts->biases.empty() && parts->weights.size() == 1 &&
         parts->attributes.activation == FusedLinear::Activation::kNone) {
       parts->biases = {other};
-    } else if (other.type() == y.type() && reader.output().type() == y.type() && !other.is_known_at_load()) {
+    } else if (other.type() == y.type() && !other.is_known_at_load()) {
       parts->residual = other;
     } else {
       return nullptr;

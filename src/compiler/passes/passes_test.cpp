@@ -124,6 +124,8 @@ TEST(FuseLinear, LeavesAlone) {
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %l)\n return %y")) << "a sum with itself";
   EXPECT_FALSE(changes(fuse_linear, " param %c : f32[16]\n %l = fused_linear(%x, %w, %u) {num_weights=2}\n %y = add(%l, %c)\n return %y"))
       << "one bias for two matrices";
+  EXPECT_FALSE(changes(fuse_linear, " input %h : f16[tokens, 8]\n %l = linear(%h, %w)\n %y = add(%l, %b)\n return %y"))
+      << "a bias that widens the sum";
   EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n return %l, %h")) << "a marked norm";
   EXPECT_FALSE(changes(fuse_linear, "%h = rms_norm(%x, %n)\n %l = linear(%h, %w)\n %k = silu(%h)\n return %l, %k"))
       << "another reader of the norm";
