@@ -65,10 +65,11 @@ TEST(Simd, SiluHoldsFarOut) {
 
 TEST(Simd, ExpOfExtremes) {
   const float inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> x = {-inf, -1000, 0, std::numeric_limits<float>::quiet_NaN()};
+  const std::vector<float> x = {-inf, -1000, 0, std::numeric_limits<float>::quiet_NaN(), inf, 100, 88.73f};
   for (const Probe& probe : probes()) {
-    std::vector<float> y(4);
-    probe.map(0, x.data(), y.data(), 4);
+    std::vector<float> y(x.size());
+    probe.map(0, x.data(), y.data(), int(x.size()));
+    for (const int i : {4, 5, 6}) EXPECT_EQ(y[size_t(i)], inf) << name(probe.isa);
     EXPECT_EQ(y[0], 0) << name(probe.isa);
     EXPECT_EQ(y[1], 0) << name(probe.isa);
     EXPECT_EQ(y[2], 1) << name(probe.isa);
