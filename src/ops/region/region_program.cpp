@@ -25,7 +25,8 @@ class RegionProgram::Builder {
  private:
   ValueInfo& info(Value v) { return p_.values_[size_t(ids_.at(v))]; }
   int level(Value v) const { return levels_.at(v); }
-  bool is_per_row(Value v) const { return headrace::is_per_row(v, domain_); }
+  // A reduction's result is one per row also where rows have one element.
+  bool is_per_row(Value v) const { return headrace::is_per_row(v, domain_) || (v.producer() && !v.producer()->op().pointwise); }
   Instruction instruction(Code code, const Node& node) {
     Instruction made{.code = code, .out = ids_.at(node.output())};
     for (const Value& in : node.inputs()) made.operands.push_back(ids_.at(in));

@@ -129,6 +129,16 @@ TEST(Region, EveryKernelMatchesTheReferenceOfBroadcastsChoicesAndOtherTypes) {
   }
 }
 
+TEST(Region, RowsMayHaveOneElement) {
+  for (const char* type : {"f32", "bf16"})
+    for (const char* op : {"sum", "mean", "max", "min"}) {
+      const std::string reduced = fmt::format("input %x : {}[r, 1] %y = {}(%x) {{axes=[-1], keepdim=true}}", type, op);
+      const Operand x = random_tensor({5, 1}, *parse_dtype(type));
+      expect_kernels_match_reference("region", region(reduced + " return %y"), {x});
+      expect_kernels_match_reference("region", region(reduced + " %z = neg(%y) %d = sub(%x, %z) return %d, %y"), {x});
+    }
+}
+
 TEST(Region, ResultsTooLargeForTheCachesAreTheSame) {  // written past them
   const char* body = "input %x : f32[rows, n] input %w : f32[n] %0 = mul(%x, %w) %1 = add(%0, %x) %2 = neg(%0) return %1, %2";
   expect_kernels_match_reference("region", region(body), {random_tensor({1025, 2050}), random_tensor({2050}, DType::kF32, 2)});
