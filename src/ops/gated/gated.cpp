@@ -38,9 +38,15 @@ Value activation(Graph& graph, Activation activation, Value x) {
 }
 
 std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
-  const int64_t n = node.output().shape()[-1].value();
-  const Value gate = graph.emit("slice", Slice{.axis = -1, .begin = 0, .end = n}, {in[0]});
-  const Value value = graph.emit("slice", Slice{.axis = -1, .begin = n, .end = 2 * n}, {in[0]});
+  const Shape& half = node.output().shape();
+  Shape halves = half;
+  halves[-1] = 2;
+  halves.push_back(half[-1]);
+  const Value both = graph.emit("view", View{halves}, {in[0]});  // the size of a half may be a symbol
+  const auto part = [&](int64_t i) {
+    return graph.emit("view", View{half}, {graph.emit("slice", Slice{.axis = -2, .begin = i, .end = i + 1}, {both})});
+  };
+  const Value gate = part(0), value = part(1);
   return {graph.emit("mul", {activation(graph, node.attributes_as<Gated>().activation, gate), value})};
 }
 

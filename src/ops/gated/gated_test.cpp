@@ -1,5 +1,6 @@
 #include "ops/gated/gated.h"
 
+#include "ops/ops.h"
 #include "ops/test_support.h"
 
 namespace headrace {
@@ -31,6 +32,10 @@ TEST(Gated, EveryKernelMatchesTheReference) {
 
 TEST(Gated, DecomposesIntoSlicesActivationAndProduct) {
   for (Activation activation : kActivations) expect_decomposition_matches("gated", Gated{activation}, {random_tensor({2, 3, 10})});
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", parse_type("bf16[2*n]"));
+  const Node& node = *graph.emit("gated", {x}).producer();
+  EXPECT_EQ(node.op().decompose(graph, node, node.inputs())[0].type().to_string(), "bf16[n]") << "also of a half whose size is a symbol";
 }
 
 }  // namespace
