@@ -8,6 +8,8 @@
 #include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"
+#include "ops/reduce/reduce.h"
+#include "ops/views/views.h"
 #include "weights/weight_source.h"
 
 namespace headrace {
@@ -92,6 +94,15 @@ TEST(Session, AnOpOfOnesOwnRunsAsItsReferenceDoes) {
   const std::vector<float> values = {-2, 0.5f, -1};
   const auto outputs = session.run({{"x", HostTensor(DType::kF32, {3}, std::span<const float>(values))}});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(outputs.at("y").as<float>()[i], std::max(0.f, -values[size_t(i)]));
+}
+
+TEST(Session, AWeightThatNoResultNeedsIsNoSurplus) {
+  Graph graph = mlp();
+  const Value unused = graph.parameter("unused", {DType::kF32, {4}});
+  relu(unused);
+  auto weights = mlp_weights();
+  weights["unused"] = HostTensor(DType::kF32, {4});
+  EXPECT_NO_THROW(Session(std::move(graph), memory_weights(weights)));
 }
 
 TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {
