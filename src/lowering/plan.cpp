@@ -37,18 +37,21 @@ void Plan::take(Value leaf, const char* what, const std::map<std::string, Tensor
   laid_out_ = false;  // even if this run's inputs turn out not to fit
 }
 
-// False when sizes and addresses are those of the last run.
+// False when sizes and addresses are those of the last run. Inputs that nothing reads say what symbols are too, if they are given.
 bool Plan::solve_symbols(const std::map<std::string, Tensor>& inputs) {
   for (const Value& v : inputs_) take(v, "input", inputs);
   if (laid_out_) return false;
   for (const Value& v : state_values_) take(v, "state", states_);
   symbols_.clear();
-  for (const std::vector<Value>* values : {&inputs_, &state_values_})
-    for (const Value& v : *values) {
-      if (v.users().empty() && !v.is_output()) continue;
+  const auto unify_all = [&](const std::vector<Value>& values, const std::map<std::string, Tensor>& given) {
+    for (const Value& v : values) {
+      if (!given.count(v.name())) continue;
       const Tensor& tensor = places_.at(v).tensor;
       for (int axis = 0; axis < v.shape().rank(); ++axis) unify("'" + v.name() + "'", v.shape()[axis], tensor.sizes[axis], symbols_);
     }
+  };
+  unify_all(inputs_, inputs);
+  unify_all(state_values_, states_);
   return true;
 }
 

@@ -96,6 +96,18 @@ TEST(Session, AnOpOfOnesOwnRunsAsItsReferenceDoes) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(outputs.at("y").as<float>()[i], std::max(0.f, -values[size_t(i)]));
 }
 
+TEST(Session, ASizeMayComeFromAnInputThatNothingReads) {
+  Graph graph(builtin_ops());
+  graph.input("like", {DType::kF32, {Dim::symbol("n"), 3}});
+  const Value x = graph.input("x", {DType::kF32, {1}});
+  graph.mark_output(graph.emit("expand", Expand{{Dim::symbol("n")}}, {x}), "y");
+  Session session(std::move(graph), nullptr);
+  for (const int64_t n : {2, 5}) {
+    const auto results = session.run({{"x", HostTensor(DType::kF32, {1})}, {"like", HostTensor(DType::kF32, {n, 3})}});
+    EXPECT_EQ(results.at("y").view().sizes, Sizes{n});
+  }
+}
+
 TEST(Session, AWeightThatNoResultNeedsIsNoSurplus) {
   Graph graph = mlp();
   const Value unused = graph.parameter("unused", {DType::kF32, {4}});
