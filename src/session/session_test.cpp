@@ -108,6 +108,21 @@ TEST(Session, ASizeMayComeFromAnInputThatNothingReads) {
   }
 }
 
+TEST(Session, ASliceThatASizeIsTooSmallForIsZeros) {
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("n")}});
+  graph.mark_output(slice(x, 0, 1, 3), "y");
+  Session session(std::move(graph), nullptr);
+  for (const int64_t n : {3, 2, 0, 9}) {
+    HostTensor values(DType::kF32, {n});
+    std::iota(values.as<float>(), values.as<float>() + n, 1.0f);
+    const HostTensor y = session.run({{"x", values}}).at("y");
+    ASSERT_EQ(y.view().sizes, Sizes{2});
+    EXPECT_EQ(y.as<float>()[0], n < 3 ? 0 : 2);
+    EXPECT_EQ(y.as<float>()[1], n < 3 ? 0 : 3);
+  }
+}
+
 TEST(Session, AWeightThatNoResultNeedsIsNoSurplus) {
   Graph graph = mlp();
   const Value unused = graph.parameter("unused", {DType::kF32, {4}});

@@ -85,7 +85,7 @@ std::vector<TensorType> infer_slice(const OpCall& call) {
   return {y};
 }
 
-std::optional<Tensor> view_slice(const OpCall& call, const Tensor& x, const Sizes& output) {
+std::optional<Tensor> slice_of(const OpCall& call, const Tensor& x, const Sizes& output) {
   const Slice& slice = call.as<Slice>();
   const int axis = normalize_axis(call, slice.axis, x.rank());
   const int64_t size = x.sizes[axis], begin = slice.begin < 0 ? std::max<int64_t>(0, slice.begin + size) : slice.begin;
@@ -94,6 +94,13 @@ std::optional<Tensor> view_slice(const OpCall& call, const Tensor& x, const Size
   Sizes strides = x.strides;
   strides[axis] *= slice.step;
   return view_at(x, output.numel() == 0 ? 0 : begin * x.strides[axis], output, strides);
+}
+
+// A copy where the axis, whose size is a symbol, may turn out too short for a slice of so many elements.
+std::optional<Tensor> view_slice(const OpCall& call, const Tensor& x, const Sizes& output) {
+  const int axis = normalize_axis(call, call.as<Slice>().axis, x.rank());
+  if (!call.input(0).shape[axis].is_constant() && call.op.infer(call)[0].shape[axis].is_constant()) return std::nullopt;
+  return slice_of(call, x, output);
 }
 
 std::vector<TensorType> infer_expand(const OpCall& call) {
@@ -121,6 +128,7 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 }  // namespace
 
 std::optional<Tensor> elements_of_view(const OpCall& call, const Tensor& x, const Sizes& output) {
+  if (call.op.name == "slice") return slice_of(call, x, output);
   std::optional<Tensor> view = call.op.view(call, x, output);
   if (!view && x.numel() == output.numel()) view = x;
   return view;

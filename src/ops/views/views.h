@@ -26,7 +26,7 @@ struct Permute {
 inline constexpr int64_t kToEnd = std::numeric_limits<int64_t>::max();
 
 // Bounds past an end stop there. An axis whose size is a symbol is taken to be long enough for the bounds; should it not be,
-// the result's elements past its end read as zeros.
+// the result is zeros.
 struct Slice {
   int64_t axis = 0, begin = 0, end = kToEnd, step = 1;  // step >= 1
   void fields(auto&& f) { f("axis", axis), f("begin", begin), f("end", end), f("step", step); }
