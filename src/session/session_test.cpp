@@ -123,6 +123,18 @@ TEST(Session, ASliceThatASizeIsTooSmallForIsZeros) {
   }
 }
 
+TEST(Session, TheLargestOfNoElementsIsZero) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kI32})  // three kernels
+    for (const char* op : {"max", "min"}) {
+      Graph graph(builtin_ops());
+      const Value x = graph.input("x", {dtype, {3, Dim::symbol("n")}});
+      graph.mark_output(cast(graph.emit(op, Reduce{.axes = {-1}, .keepdim = true}, {x}), DType::kF32), "y");
+      Session session(std::move(graph), nullptr);
+      const HostTensor y = session.run({{"x", HostTensor(dtype, {3, 0})}}).at("y");
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(y.as<float>()[i], 0) << op << " of " << name(dtype);
+    }
+}
+
 TEST(Session, AWeightThatNoResultNeedsIsNoSurplus) {
   Graph graph = mlp();
   const Value unused = graph.parameter("unused", {DType::kF32, {4}});

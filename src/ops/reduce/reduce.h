@@ -4,6 +4,7 @@
 //   max min (x)   x's type; NaN wins
 //   argmax(x)     i64: the first index of the largest along one axis, or into the flattened tensor when no axes are named
 //   cumsum(x)     sum of everything up to and including each element along one axis; types as sum, x's shape
+// Of no elements, as an axis whose size is a symbol may have them: sum, max, min and argmax are 0, mean is NaN.
 #pragma once
 
 #include "ops/kernel.h"

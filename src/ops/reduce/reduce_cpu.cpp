@@ -1,5 +1,6 @@
 // Reductions of f32 along the last axis: rows shared by the threads.
 #include <algorithm>
+#include <cstring>
 
 #include "device/cpu/cpu_device.h"
 #include "ops/reduce/reduce.h"
@@ -51,7 +52,11 @@ class ReduceRows : public CpuKernel {
     const int64_t n = rows.length(), step = rows.step();
     const auto larger = [](float a, float b) { return a > b; };
     const auto smaller = [](float a, float b) { return a < b; };
-    const auto [begin, end] = team.share(n == 0 && reduction_ > Reduction::kMean ? 0 : rows.count());
+    if (n == 0 && reduction_ > Reduction::kMean) {
+      if (team.rank() == 0) std::memset(out.data, 0, size_t(out.bytes()));
+      return;
+    }
+    const auto [begin, end] = team.share(rows.count());
     for (int64_t row = begin; row < end; ++row) {
       const float* from = x.as<float>() + rows.offset(row);
       switch (reduction_) {

@@ -102,6 +102,7 @@ class Interpreter {
     } else if (i.code == Code::kFinish) {
       *out = accumulators_[size_t(i.operands[0])];
       if (i.reduction == Reduction::kMean) *out /= float(rows_.length());
+      if (rows_.length() == 0 && i.reduction > Reduction::kMean) *out = 0;
       if (i.round_to != DType::kF32) round_to(i.round_to, out, 1);
     } else {
       run(i, 1);
