@@ -138,6 +138,13 @@ TEST(ApplyRules, TheReplacementTakesTheNameAndStandsWhereTheOldNodeStood) {
   EXPECT_EQ(nodes(g), "%r = sub(%x, %y); %o = neg(%r); ");
 }
 
+TEST(ApplyRules, WhatNobodyReadsMayGoWithItsReplacement) {
+  Graph g = parse("%0 = add(%x, %y) %n = neg(%0) %dead = neg(%n) return %y");
+  EXPECT_EQ(apply_rules(g, {&kDoubleNegation, 1}), 1);
+  EXPECT_EQ(nodes(g), "");
+  g.verify();
+}
+
 TEST(ApplyRules, TheGreaterBenefitComesFirstAndADeclinedMatchGoesToTheNextRule) {
   std::string order;
   const auto rule = [&](const char* name, int benefit, bool declines) {

@@ -91,11 +91,11 @@ class Rewriter {
       look_at(to);
     }
     // The value keeps its name, by which people know it.
-    std::vector<std::string> names;
-    for (const Value& out : node.outputs()) names.push_back(out.name());
-    erase_dead(node);
-    for (size_t i = 0; i < names.size(); ++i)
-      if (replacements[i].producer() && is_number(replacements[i].name()) && !is_number(names[i])) graph_.rename(replacements[i], names[i]);
+    for (size_t i = 0; i < replacements.size(); ++i) {
+      const Value from = node.outputs()[i], to = replacements[i];
+      if (to.producer() && is_number(to.name()) && !is_number(from.name())) graph_.rename({from, to}, {"", from.name()});
+    }
+    erase_dead(node);  // last: when nobody reads the result, the replacements may go too
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include "headrace/weights.h"
 #include "lowering/symbols.h"
 #include "random_graphs/check.h"
+#include "random_graphs/leaf_data.h"
 #include "random_graphs/mutate_text.h"
 
 namespace headrace::fuzzing {

@@ -49,19 +49,25 @@ class Shrinker {
     bool smaller = true;
     while (smaller) {
       smaller = false;
-      for (const auto step :
-           {&Shrinker::drop_outputs, &Shrinker::return_operands, &Shrinker::cut_nodes, &Shrinker::bypass_nodes, &Shrinker::drop_unread,
-            &Shrinker::shrink_symbols, &Shrinker::shrink_sizes, &Shrinker::drop_attributes, &Shrinker::plain_leaves})
+      for (const auto step : {&Shrinker::drop_outputs, &Shrinker::erase_nodes, &Shrinker::return_operands, &Shrinker::cut_nodes,
+                              &Shrinker::bypass_nodes, &Shrinker::drop_unread, &Shrinker::shrink_symbols, &Shrinker::shrink_sizes,
+                              &Shrinker::drop_attributes, &Shrinker::plain_leaves})
         smaller |= (this->*step)();
     }
     return std::move(best_);
   }
 
  private:
-  // Takes the candidate if it is a graph and fails.
+  // Takes the candidate if it is a graph and fails: without its dead nodes, or with them.
   bool accept(Case candidate) {
+    Case alive = candidate.clone();
+    alive.graph.remove_dead();
+    const bool all_alive = alive.to_text() == candidate.to_text();
+    return accept_as_is(std::move(alive)) || (!all_alive && accept_as_is(std::move(candidate)));
+  }
+
+  bool accept_as_is(Case candidate) {
     try {
-      candidate.graph.remove_dead();
       candidate.graph.infer_types();
       candidate.graph.verify();
     } catch (const Error&) {
@@ -131,6 +137,18 @@ class Shrinker {
              set_outputs(c, outputs);
              return true;
            });
+  }
+
+  // Nodes that nobody reads.
+  bool erase_nodes() {
+    return try_each(best_.graph.num_nodes(), [](Case& c, int i) {
+      if (i >= c.graph.num_nodes()) return false;
+      Node& node = *c.graph.nodes()[size_t(i)];
+      for (const Value& out : node.outputs())
+        if (!out.users().empty() || out.is_output()) return false;
+      c.graph.erase(node);
+      return true;
+    });
   }
 
   // Instead of a node's result, what it reads.

@@ -39,12 +39,16 @@ Value activation(Graph& graph, Activation activation, Value x) {
 
 std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
   const Shape& half = node.output().shape();
-  Shape halves = half;
-  halves[-1] = 2;
-  halves.push_back(half[-1]);
-  const Value both = graph.emit("view", View{halves}, {in[0]});  // the size of a half may be a symbol
   const auto part = [&](int64_t i) {
-    return graph.emit("view", View{half}, {graph.emit("slice", Slice{.axis = -2, .begin = i, .end = i + 1}, {both})});
+    if (half[-1].is_constant()) {
+      const int64_t n = half[-1].value();
+      return graph.emit("slice", Slice{.axis = -1, .begin = i * n, .end = (i + 1) * n}, {in[0]});
+    }
+    Shape halves = half;  // bounds of a slice are numbers, so an axis of two is cut instead
+    halves[-1] = 2;
+    halves.push_back(half[-1]);
+    return graph.emit("view", View{half},
+                      {graph.emit("slice", Slice{.axis = -2, .begin = i, .end = i + 1}, {graph.emit("view", View{halves}, {in[0]})})});
   };
   const Value gate = part(0), value = part(1);
   return {graph.emit("mul", {activation(graph, node.attributes_as<Gated>().activation, gate), value})};
