@@ -18,6 +18,7 @@ Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const
     : impl_(std::make_unique<Impl>()) {
   WeightParameters parameters(graph, std::move(weights));  // of the graph as written: of what passes drop, a weight is no surplus
   if (options.compile) compile(graph, options.passes);
+  else graph.verify();
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
   const LoweringOptions lowering{.arithmetic = options.exact ? Arithmetic::kExact : Arithmetic::kFast};
   impl_->plan = std::make_unique<Plan>(std::move(graph), device, *builtin_kernels(), parameters, lowering);
