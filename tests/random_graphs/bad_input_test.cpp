@@ -66,5 +66,63 @@ TEST(BadInput, AMutatedTextIsAGraphThatCompilesAndRunsOrAnError) {
   EXPECT_GT(refused, 400) << "texts that are none";
 }
 
+// y = relu(relu(x) + w), w a parameter.
+Graph small_graph() {
+  Graph graph(builtin_ops());
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("n"), 4}}), other = graph.input("other", {DType::kF32, {Dim::symbol("n")}});
+  const Value w = graph.parameter("w", {DType::kF32, {4}});
+  graph.mark_output(relu(relu(x) + w), "y");
+  graph.mark_output(relu(other), "z");
+  return graph;
+}
+std::shared_ptr<const WeightSource> small_weights(DType dtype = DType::kF32, const Sizes& sizes = {4}) {
+  return memory_weights({{"w", HostTensor(dtype, sizes)}});
+}
+
+TEST(BadInput, ACycleIsAnErrorCompiledOrNot) {
+  for (const bool compile : {true, false}) {
+    Graph graph = small_graph();
+    Node* first = graph.nodes()[0];
+    graph.set_input(*first, 0, graph.outputs()[0].value);
+    EXPECT_THAT(test::error_of([&] { Session(std::move(graph), small_weights(), {.compile = compile}); }),
+                HasSubstr("before it is produced"));
+  }
+}
+
+TEST(BadInput, ValuesOfAnotherGraphAreRefused) {
+  Graph graph = small_graph(), other = small_graph();
+  const Value mine = graph.find(Leaf::kInput, "x"), foreign = other.find(Leaf::kInput, "x");
+  EXPECT_THAT(test::error_of([&] { add(mine, foreign); }), HasSubstr("belongs to another graph"));
+  EXPECT_THAT(test::error_of([&] { graph.mark_output(foreign, "other"); }), HasSubstr("belongs to another graph"));
+  EXPECT_THAT(test::error_of([&] { relu(Value()); }), HasSubstr("empty Value"));
+  graph.set_input(*graph.nodes()[0], 0, foreign);
+  EXPECT_THROW(Session(std::move(graph), small_weights()), Error);
+}
+
+TEST(BadInput, WeightsThatDoNotFitAreNamed) {
+  const auto error = [](std::shared_ptr<const WeightSource> weights) {
+    return test::error_of([&] { Session(small_graph(), std::move(weights)); });
+  };
+  EXPECT_THAT(error(nullptr), HasSubstr("no weights were given"));
+  EXPECT_THAT(error(memory_weights({})), HasSubstr("w"));
+  EXPECT_THAT(error(small_weights(DType::kF32, {5})), HasSubstr("[5]"));
+  EXPECT_THAT(error(small_weights(DType::kF16)), HasSubstr("f16"));
+}
+
+TEST(BadInput, TensorsThatDoNotFitAreNamedAndTheNextRunIsUnharmed) {
+  Session session(small_graph(), small_weights(), {.num_threads = 1});
+  const HostTensor x(DType::kF32, {3, 4}), other(DType::kF32, {3});
+  const auto error = [&](const std::map<std::string, Tensor>& inputs) { return test::error_of([&] { session.run(inputs); }); };
+  EXPECT_THAT(error({{"x", x}}), HasSubstr("'other'"));
+  EXPECT_THAT(error({{"x", HostTensor(DType::kF16, {3, 4})}, {"other", other}}), HasSubstr("f16"));
+  EXPECT_THAT(error({{"x", HostTensor(DType::kF32, {3, 4, 1})}, {"other", other}}), HasSubstr("[3, 4, 1]"));
+  EXPECT_THAT(error({{"x", HostTensor(DType::kF32, {3, 5})}, {"other", other}}), HasSubstr("4 is wanted"));
+  EXPECT_THAT(error({{"x", x}, {"other", HostTensor(DType::kF32, {2})}}), HasSubstr("by other inputs"));
+  Tensor turned = x.view();
+  std::swap(turned.strides[0], turned.strides[1]);
+  EXPECT_THAT(error({{"x", turned}, {"other", other}}), HasSubstr("contiguous"));
+  EXPECT_EQ(session.run({{"x", x}, {"other", other}}).at("y").view().sizes, (Sizes{3, 4}));
+}
+
 }  // namespace
 }  // namespace headrace::fuzzing
