@@ -6,14 +6,10 @@ namespace headrace {
 
 WeightParameters::WeightParameters(const Graph& program, std::shared_ptr<const WeightSource> weights) : weights_(std::move(weights)) {
   std::vector<DeclaredWeight> declared;
-  for (const Value& p : program.leaves(Leaf::kParameter)) declared.push_back({p.name(), p.shape().sizes()});
+  for (const Value& p : program.leaves(Leaf::kParameter)) declared.push_back({p.name(), p.shape().sizes(), p.dtype()});
   if (declared.empty()) return;
   if (!weights_) invalid("the program has {} parameters, and no weights were given", declared.size());
-  check_weights(declared, *weights_);
-  for (const Value& p : program.leaves(Leaf::kParameter))
-    if (const auto stored = weights_->find(p.name()); stored->dtype != p.dtype())
-      invalid("{}: '{}' is stored as {}, the program was built for {}; build it again for these weights", weights_->describe(), p.name(),
-              name(stored->dtype), name(p.dtype()));
+  check_weights(declared, *weights_, "the program", "A program takes weights of the names, sizes and types that it was built for.");
 }
 
 Constant WeightParameters::get(const std::string& path) {

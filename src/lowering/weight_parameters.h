@@ -8,7 +8,8 @@ namespace headrace {
 
 class WeightParameters : public ParameterSource {
  public:
-  // Throws one Error that lists every parameter of the program which is missing in the source or has other sizes there.
+  // Throws one Error that lists every parameter of the program which is missing in the source or has another type or other sizes there, and
+  // every tensor of the source that is none.
   WeightParameters(const Graph& program, std::shared_ptr<const WeightSource> weights);
   Constant get(const std::string& path) override;
   void done_with(const std::string& path) override;

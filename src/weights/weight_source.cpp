@@ -81,38 +81,51 @@ std::shared_ptr<WeightSource> renamed_weights(std::shared_ptr<const WeightSource
   return std::make_shared<RenamedWeights>(std::move(source), std::move(names));
 }
 
-std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> declared, const WeightSource& source) {
+namespace {
+
+// The type is said where one is wanted.
+std::string text_of(const StoredType& type, bool with_dtype) {
+  return (with_dtype ? std::string(name(type.dtype)) : std::string()) + type.sizes.to_string();
+}
+
+std::optional<WeightProblem> find_problem(const DeclaredWeight& weight, const WeightSource& source) {
   using Kind = WeightProblem::Kind;
+  const bool typed = weight.dtype.has_value();
+  const std::string wanted = text_of({weight.dtype.value_or(DType::kF32), weight.sizes}, typed);
+  try {
+    const std::optional<StoredType> found = source.find(weight.name);
+    if (!found) return WeightProblem{Kind::kMissing, fmt::format("{}: missing; the model wants {}", weight.name, wanted)};
+    if (found->sizes == weight.sizes && found->dtype == weight.dtype.value_or(found->dtype)) return std::nullopt;
+    return WeightProblem{Kind::kMisfit,
+                         fmt::format("{}: the checkpoint has {}, the model wants {}", weight.name, text_of(*found, typed), wanted)};
+  } catch (const Error& e) {
+    return WeightProblem{Kind::kUnreadable, e.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> declared, const WeightSource& source) {
   std::vector<WeightProblem> problems;
   std::unordered_set<std::string> wanted;
   for (const DeclaredWeight& weight : declared) {
     if (!wanted.insert(weight.name).second) continue;  // a shared parameter
-    try {
-      const std::optional<StoredType> found = source.find(weight.name);
-      if (!found) {
-        problems.push_back({Kind::kMissing, fmt::format("{}: missing; the model wants {}", weight.name, weight.sizes.to_string())});
-      } else if (!(found->sizes == weight.sizes)) {
-        problems.push_back({Kind::kMisshapen, fmt::format("{}: the checkpoint has {}, the model wants {}", weight.name,
-                                                          found->sizes.to_string(), weight.sizes.to_string())});
-      }
-    } catch (const Error& e) {
-      problems.push_back({Kind::kUnreadable, e.what()});
-    }
+    if (std::optional<WeightProblem> problem = find_problem(weight, source)) problems.push_back(std::move(*problem));
   }
   for (const std::string& name : source.names()) {
     if (wanted.contains(name) || is_harmless_extra(name)) continue;
-    problems.push_back({Kind::kExtra, fmt::format("{}: not a parameter of this model", printable(name))});
+    problems.push_back({WeightProblem::Kind::kExtra, fmt::format("{}: not a parameter of this model", printable(name))});
   }
   return problems;
 }
 
-void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source) {
+void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source, std::string_view model, std::string_view hint) {
   const std::vector<WeightProblem> problems = find_weight_problems(declared, source);
   if (problems.empty()) return;
-  std::string text = fmt::format("{}: {} of its weights {} not fit the model that its configuration describes", source.describe(),
-                                 problems.size(), problems.size() == 1 ? "does" : "do");
+  std::string text =
+      fmt::format("{}: {} of its weights {} not fit {}", source.describe(), problems.size(), problems.size() == 1 ? "does" : "do", model);
   for (const WeightProblem& problem : problems) text += "\n  " + problem.text;
-  invalid("{}\nIs the configuration from a model of another size or kind, or is a file of the checkpoint missing?", text);
+  invalid("{}\n{}", text, hint);
 }
 
 }  // namespace headrace

@@ -27,15 +27,18 @@ struct DeclaredWeight {
 };
 
 struct WeightProblem {
-  enum class Kind { kMissing, kExtra, kMisshapen, kUnreadable };
+  enum class Kind { kMissing, kExtra, kMisfit, kUnreadable };
   Kind kind;
-  std::string text;  // "model.norm.weight: missing; the model wants [576]"
+  std::string text;  // "model.norm.weight: missing; the model wants f32[576]"
 };
 
 // Compares what a model declares with what there is. Extra tensors that no result depends on (masks, position buffers, a copy of tied
 // embeddings, task heads of an encoder) are no problem.
 std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> declared, const WeightSource& source);
-// Throws one Error(kInvalidArgument) that lists every problem, if there is one.
-void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source);
+// Throws one Error(kInvalidArgument) that lists every problem, if there is one. `model` and `hint` are its last words on the first line and
+// its last line.
+void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source,
+                   std::string_view model = "the model that its configuration describes",
+                   std::string_view hint = "Is the configuration from a model of another size or kind, or is a file of the checkpoint missing?");
 
 }  // namespace headrace

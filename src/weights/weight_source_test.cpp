@@ -45,6 +45,16 @@ TEST(CheckWeights, OneErrorListsEveryProblem) {
   EXPECT_NO_THROW(check_weights(all, *source));
 }
 
+TEST(CheckWeights, ATypeIsComparedWhereOneIsWanted) {
+  const auto source = memory_weights({{"a", HostTensor(DType::kF16, {2})}, {"b", HostTensor(DType::kF16, {2})}});
+  const std::vector<DeclaredWeight> declared = {{"a", {2}, DType::kBF16}, {"b", {2}, DType::kF16}, {"c", {3}, DType::kF32}};
+  EXPECT_EQ(error_of([&] { check_weights(declared, *source, "the program", "Build it anew."); }),
+            "weights in memory: 2 of its weights do not fit the program\n"
+            "  a: the checkpoint has f16[2], the model wants bf16[2]\n"
+            "  c: missing; the model wants f32[3]\n"
+            "Build it anew.");
+}
+
 TEST(SafetensorsWeights, TensorsThatLieAskewAreCopied) {
   const test::TempFolder folder;
   // 58 bytes of header: the data begin at 66, which is no multiple of 4.
