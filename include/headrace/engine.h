@@ -26,6 +26,7 @@ struct Engine {
   TextFiles text;                               // of the tokenizer and the chat template; may be empty
   std::shared_ptr<const WeightSource> weights;  // null in an engine without weights
   bool exact = false;                           // products in fp32 with weights widened exactly
+  std::string tactics = "null";                 // JSON: which kernels were fastest on a device; null: not measured
 };
 
 // ---------------------------------------------------------------------------------------------------------------- on disk
@@ -33,18 +34,29 @@ struct Engine {
 enum class WeightsMode {
   kEmbed,  // in the engine's file
   kLink,   // the file refers to the checkpoint's, which must stay where they are or move along
-  kNone,   // a program without weights, to look at
+  kNone,   // a program without weights, to look at, or to give weights when it is read (refit)
 };
 
 // Written aside and renamed: an interrupted write leaves nothing behind. Throws Error(kInvalidArgument) for kLink when a weight is
 // not in a file.
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode = WeightsMode::kEmbed);
 
+struct ReadOptions {
+  bool weights = true;  // false: those of the file, or that it links, are not looked at; refit gives others
+};
 // Throws Error(kInvalidArgument) when the file is damaged or of a later format, or when a linked file is missing or has changed.
-Engine read_engine(const std::string& path);
+// Damaged tactics are no error: the log says so, and kernels are chosen without them.
+Engine read_engine(const std::string& path, const ReadOptions& options = {});
 
 // By how it begins or by its metadata; false for other files, also for other safetensors files. True for one that is cut short.
 bool is_engine_file(const std::string& path);
+
+// ---------------------------------------------------------------------------------------------------------------- other weights
+
+// Gives the engine other weights, or its first ones. Only they change: what comes of the engine equals, bit for bit, what a build with
+// these weights gives. Throws Error(kInvalidArgument) that lists everything missing, extra, misshapen or of another type than the program
+// was built for; the engine is then as it was. What runs already has a refit of its own: Session, Encoder, Executor.
+void refit(Engine& engine, std::shared_ptr<const WeightSource> weights);
 
 // ---------------------------------------------------------------------------------------------------------------- what is in it
 

@@ -1,9 +1,10 @@
 // Engines on disk: one safetensors file, which any safetensors reader can open.
 //   metadata  headrace.format ("1"), headrace.version, engine (JSON: kind, vocab_size, max_positions, exact, config, generation,
-//             pooling, text_name, weights), program (text)
+//             pooling, text_name, weights), program (text), tactics (JSON, where there are some)
 //   tensors   headrace/text/NAME: tokenizer and template files as bytes; and with embedded weights one tensor for each under its
 //             checkpoint name. Block types are stored as bytes; "weights" in the JSON has every weight's type and sizes
 // With linked weights that JSON also says where in which file each tensor is, and a fingerprint of each file.
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -13,20 +14,27 @@
 #include "core/mapped_file.h"
 #include "engine/check_program.h"
 #include "engine/linked_weights.h"
+#include "engine/refit.h"
+#include "engine/tactics.h"
 #include "headrace/engine.h"
 #include "headrace/functional.h"
 #include "weights/folder.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
+#include "weights/text_files.h"
 
 namespace headrace {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kFormatKey[] = "headrace.format";
+constexpr char kFormatKey[] = "headrace.format", kTacticsKey[] = "tactics";
 constexpr int64_t kFormat = 1;
 constexpr std::string_view kTextPrefix = "headrace/text/";
+
+// Whether the name of the checkpoint's folder may be what tells how its tokenizer cuts text. Where it cannot, it is not written: the same
+// weights and tokenizer make the same file, wherever they lie.
+bool name_tells_tokenizer(const TextFiles& text) { return !text.empty() && !text.find("tokenizer.json") && !text.find(kGgufVocabulary); }
 
 std::vector<std::string> parameters_of(const Graph& program) {
   std::vector<std::string> names;
@@ -141,8 +149,7 @@ std::string text_of(const Json& description, const std::string& path) {
 
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode) {
   const std::vector<std::string> parameters = parameters_of(engine.program);
-  if (mode != WeightsMode::kNone && !engine.weights && !parameters.empty())
-    invalid("{}: the engine has no weights to write", engine.origin);
+  if (mode != WeightsMode::kNone) require_weights(engine);
   Json weights = Json::object(), files = Json::object();
   std::vector<SafetensorsWriter::Item> items;
   for (const std::string& name : mode == WeightsMode::kNone ? std::vector<std::string>() : parameters) {
@@ -166,22 +173,24 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
   const auto parsed = [&](const std::string& json, const char* what) {
     return parse_json(json, fmt::format("{}: cannot be written: the engine's {}", path, what));
   };
-  const Json description = {{"kind", name(engine.kind)},
-                            {"vocab_size", engine.vocab_size},
-                            {"max_positions", engine.max_positions},
-                            {"exact", engine.exact},
-                            {"config", parsed(engine.config, "config")},
-                            {"generation", parsed(engine.generation, "generation")},
-                            {"pooling", parsed(engine.pooling, "pooling")},
-                            {"text_name", engine.text.name},
-                            {"weights_mode", kModeNames[int(mode)]},
-                            {"weights", std::move(weights)},
-                            {"files", std::move(files)}};
-  SafetensorsWriter writer(path, items,
-                           {{kFormatKey, std::to_string(kFormat)},
-                            {"headrace.version", std::string(version())},
-                            {"engine", text_of(description, path)},
-                            {"program", engine.program.to_text()}});
+  Json description = {{"kind", name(engine.kind)},
+                      {"vocab_size", engine.vocab_size},
+                      {"max_positions", engine.max_positions},
+                      {"exact", engine.exact},
+                      {"config", parsed(engine.config, "config")},
+                      {"generation", parsed(engine.generation, "generation")},
+                      {"pooling", parsed(engine.pooling, "pooling")},
+                      {"weights_mode", kModeNames[int(mode)]},
+                      {"weights", std::move(weights)},
+                      {"files", std::move(files)}};
+  if (name_tells_tokenizer(engine.text)) description["text_name"] = engine.text.name;
+  std::map<std::string, std::string> metadata = {{kFormatKey, std::to_string(kFormat)},
+                                                 {"headrace.version", std::string(version())},
+                                                 {"engine", text_of(description, path)},
+                                                 {"program", engine.program.to_text()}};
+  if (engine.tactics != "null")
+    metadata[kTacticsKey] = with_context(path + ": cannot be written", [&] { return with_checksum(engine.tactics); });
+  SafetensorsWriter writer(path, items, metadata);
   if (mode == WeightsMode::kEmbed)
     for (const std::string& name : parameters) {
       writer.write(name, as_stored(engine.weights->read(name)));
@@ -212,7 +221,7 @@ bool is_engine_file(const std::string& path) {
 
 namespace {
 
-Engine read_program(const std::string& path) {
+Engine read(const std::string& path, const ReadOptions& options) {
   const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
   const auto entry = [&](const char* key) -> const std::string& {
     const auto it = file->metadata().find(key);
@@ -239,21 +248,24 @@ Engine read_program(const std::string& path) {
   engine.config = json.value("config", Json()).dump();
   engine.generation = json.value("generation", Json()).dump();
   engine.pooling = json.value("pooling", Json()).dump();
-  engine.text.name = find_or<std::string>(json, "text_name", folder_name(path), where);  // the first engines have none
+  engine.text.name = find_or<std::string>(json, "text_name", folder_name(path), where);
   for (const SafetensorsTensor& t : file->tensors())
     if (t.name.starts_with(kTextPrefix))
       engine.text.files[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
+  if (const auto tactics = file->metadata().find(kTacticsKey); tactics != file->metadata().end())
+    engine.tactics = without_checksum(tactics->second, path);
   const auto mode = require<std::string>(json, "weights_mode", where);
+  if (std::ranges::find(kModeNames, mode) == std::end(kModeNames)) invalid("{}: weights_mode '{}' is not known", where, printable(mode));
+  if (!options.weights) return engine;
   if (mode == "embed") engine.weights = read_embedded(file, require<Json>(json, "weights", where));
-  else if (mode == "link") engine.weights = read_linked(path, json);
-  else if (mode != "none") invalid("{}: weights_mode '{}' is not known", where, printable(mode));
+  if (mode == "link") engine.weights = read_linked(path, json);
   return engine;
 }
 
 }  // namespace
 
-Engine read_engine(const std::string& path) {
-  return with_context(path, [&] { return read_program(path); });
+Engine read_engine(const std::string& path, const ReadOptions& options) {
+  return with_context(path, [&] { return read(path, options); });
 }
 
 }  // namespace headrace

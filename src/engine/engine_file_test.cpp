@@ -41,6 +41,11 @@ class EngineFile : public ::testing::Test {
     for (int i = 0; i < 4; ++i) b.as<float>()[i] = float(i);
     return memory_weights({{"w", w}, {"b", b}});
   }
+  std::string bytes_of_file(const std::string& name) const {
+    std::string bytes(fs::file_size(path(name)), '\0');
+    std::ifstream(path(name), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+    return bytes;
+  }
   static std::string bytes_of(const Tensor& t) { return {t.as<char>(), size_t(t.bytes())}; }
 
   test::TempFolder folder_;
@@ -55,12 +60,40 @@ TEST_F(EngineFile, RoundTripsWithWeightsEmbedded) {
   EXPECT_EQ(back.config, engine.config);
   EXPECT_EQ(back.max_positions, 128);
   EXPECT_EQ(back.text.find("tokenizer.json"), "{\"hello\": 1}");
-  EXPECT_EQ(back.text.name, "tiny-llama3");
   for (const char* name : {"w", "b"}) {
     EXPECT_EQ(back.weights->find(name)->dtype, engine.weights->find(name)->dtype);
     EXPECT_EQ(bytes_of(back.weights->read(name)), bytes_of(engine.weights->read(name))) << name;
   }
   EXPECT_TRUE(SafetensorsFile::open(path("a.engine")).find("b")) << "any safetensors reader finds the weights";
+}
+
+TEST_F(EngineFile, TheFoldersNameIsKeptOnlyWhereItMayTellTheTokenizer) {
+  Engine engine = make_engine(weights());
+  for (const auto& [file, kept] :
+       std::map<std::string, bool>{{"tokenizer.json", false}, {"vocabulary.gguf", false}, {"tokenizer.model", true}}) {
+    std::string written[2];
+    for (const int i : {0, 1}) {
+      engine.text = {.name = i ? "llama3" : "elsewhere", .files = {{file, {"{}", nullptr}}}};
+      write_engine(engine, path("a.engine"));
+      written[i] = bytes_of_file("a.engine");
+      EXPECT_EQ(read_engine(path("a.engine")).text.name == engine.text.name, kept) << file;
+    }
+    EXPECT_EQ(written[0] == written[1], !kept) << file;
+  }
+}
+
+TEST_F(EngineFile, WeightsThatAreNotWantedAreNotLookedAt) {
+  HostTensor w(DType::kF32, {4, 32});
+  write_safetensors(path("model.safetensors"), {{"w", w.view()}});
+  Engine engine = make_engine(folder_weights(folder_.path()));
+  engine.program =
+      Graph::parse("graph g {\n input %x : f32[n, 32]\n param %w : f32[4, 32]\n %y = linear(%x, %w)\n return %y\n}", builtin_ops());
+  write_engine(engine, path("a.engine"), WeightsMode::kLink);
+  fs::remove(path("model.safetensors"));
+  EXPECT_NE(error_of([&] { read_engine(path("a.engine")); }).find("is gone"), std::string::npos);
+  const Engine read = read_engine(path("a.engine"), {.weights = false});
+  EXPECT_EQ(read.weights, nullptr);
+  EXPECT_EQ(read.program.to_text(), engine.program.to_text());
 }
 
 TEST_F(EngineFile, WithoutWeightsItIsSmallAndSaysSo) {
@@ -112,8 +145,7 @@ TEST_F(EngineFile, WeightsFromMemoryCannotBeLinkedAndNothingIsLeftBehind) {
 
 TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
   write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
-  std::string bytes(fs::file_size(path("a.engine")), '\0');
-  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  std::string bytes = bytes_of_file("a.engine");
   const auto reads = [&](const std::string& content) {
     std::ofstream(path("b.engine"), std::ios::binary | std::ios::trunc) << content;
     try {
@@ -139,8 +171,7 @@ TEST_F(EngineFile, DamageIsAnErrorWhereverItIs) {
 
 TEST_F(EngineFile, SizesThatTheStoredBytesDoNotHaveAreRefused) {
   write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
-  std::string bytes(fs::file_size(path("a.engine")), '\0');
-  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  std::string bytes = bytes_of_file("a.engine");
   const size_t sizes = bytes.find("[4,32]");
   ASSERT_NE(sizes, std::string::npos);
   bytes.replace(sizes, 6, "[8,32]");
@@ -159,8 +190,7 @@ TEST_F(EngineFile, CutShortItIsStillKnownForAnEngine) {
 
 TEST_F(EngineFile, WeightsThatLieAskewAreRefused) {
   write_engine(make_engine(weights()), path("a.engine"), WeightsMode::kEmbed);
-  std::string bytes(fs::file_size(path("a.engine")), '\0');
-  std::ifstream(path("a.engine"), std::ios::binary).read(bytes.data(), std::streamsize(bytes.size()));
+  std::string bytes = bytes_of_file("a.engine");
   bytes.insert(9, " ");  // a longer header moves all data by one byte
   ++bytes[0];
   std::ofstream(path("b.engine"), std::ios::binary) << bytes;

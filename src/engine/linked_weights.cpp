@@ -4,14 +4,10 @@
 
 #include "core/dtype.h"
 #include "core/mapped_file.h"
+#include "engine/checksum.h"
 
 namespace headrace {
 namespace {
-
-uint64_t fnv1a(std::span<const std::byte> bytes, uint64_t hash) {
-  for (std::byte b : bytes) hash = (hash ^ uint64_t(b)) * 0x100000001b3u;
-  return hash;
-}
 
 class LinkedWeights : public WeightSource {
  public:
@@ -62,14 +58,13 @@ std::string file_fingerprint(const std::string& path) {
   const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   const std::span<const std::byte> bytes = file->bytes();
   constexpr size_t kEdge = 65536, kPage = 4096, kPages = 64;
-  uint64_t hash = 0xcbf29ce484222325u;
-  hash = fnv1a(bytes.first(std::min(kEdge, bytes.size())), hash);
-  hash = fnv1a(bytes.last(std::min(kEdge, bytes.size())), hash);
+  uint64_t sum = checksum(bytes.first(std::min(kEdge, bytes.size())));
+  sum = checksum(bytes.last(std::min(kEdge, bytes.size())), sum);
   for (size_t i = 0; i < kPages && bytes.size() > 2 * kEdge; ++i) {
     const size_t at = bytes.size() / kPages * i;
-    hash = fnv1a(bytes.subspan(at, std::min(kPage, bytes.size() - at)), hash);
+    sum = checksum(bytes.subspan(at, std::min(kPage, bytes.size() - at)), sum);
   }
-  return fmt::format("{}-{:016x}", bytes.size(), hash);
+  return fmt::format("{}-{:016x}", bytes.size(), sum);
 }
 
 std::shared_ptr<const WeightSource> linked_weights(std::map<std::string, WeightLink> links) {
