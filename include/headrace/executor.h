@@ -16,6 +16,7 @@
 
 namespace headrace {
 
+class WeightSource;
 namespace runtime {
 class Model;
 }
@@ -151,6 +152,11 @@ struct ExecutorStats {
 
 enum class Shutdown { kDrain, kCancel };
 
+enum class Refit {
+  kDrain,      // what runs is finished with the old weights, and what waits begins with the new ones
+  kRecompute,  // what runs goes on with the new weights: its tokens so far stay, and are computed again
+};
+
 // All functions may be called from any thread.
 class Executor {
  public:
@@ -185,6 +191,12 @@ class Executor {
   // Not to be called from a callback.
   void shutdown(Shutdown how = Shutdown::kDrain);
 
+  // Other weights for the same program (refit in headrace/engine.h): made ready on the calling thread while requests are served, in memory
+  // of their own, and put in place between two steps. Nothing in the KV cache outlives the old ones. Returns when every token to come is
+  // computed with the new weights. Throws Error: weights that do not fit, as when loading, no memory (the old ones stay), or kUnsupported
+  // after shutdown.
+  void refit(std::shared_ptr<const WeightSource> weights, Refit how = Refit::kDrain);
+
   int max_context() const;  // tokens of prompt and output together that one request can have
   int vocab_size() const;
 
@@ -200,6 +212,7 @@ struct LoadOptions {
   std::string dtype = "auto";   // weights as stored, fast products; "fp32": exact products; "bf16", "fp16": float matrices are converted
   int num_threads = 0;          // 0: one per core that this process may use
   int context = 0;              // tokens that a sequence may have; 0: the model's, as far as a quarter of the memory goes
+  std::string checkpoint;       // of an engine: takes its weights from here instead (refit in headrace/build.h); it may have none
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
   ExecutorOptions executor;                // eos_token_ids are the model's, unless given
 };

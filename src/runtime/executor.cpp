@@ -34,7 +34,7 @@ struct Executor::Impl {
   Outbox outbox;
   Loop loop;
   std::atomic<RequestId> last_id{0};
-  std::mutex joining;
+  std::mutex joining, refitting;
   std::thread thread;  // last: it uses all the others
 };
 
@@ -75,6 +75,12 @@ void Executor::cancel(RequestId id) { impl_->inbox.cancel(id); }
 void Executor::discard(RequestId id) {
   impl_->outbox.discard(id);
   impl_->inbox.cancel(id);
+}
+
+void Executor::refit(std::shared_ptr<const WeightSource> weights, Refit how) {
+  const std::lock_guard lock(impl_->refitting);
+  const std::function<void()> apply = impl_->model->prepare_refit(std::move(weights));  // the old weights go with it, on this thread
+  impl_->inbox.change_weights(how, apply).get();
 }
 
 ExecutorStats Executor::stats() const { return impl_->loop.stats(); }

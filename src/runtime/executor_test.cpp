@@ -299,6 +299,24 @@ TEST(Executor, SurvivesAStormFromManyThreads) {
   EXPECT_EQ(stats.finished_requests, kThreads * kRequests);
 }
 
+TEST(Executor, ServesWithOtherWeightsOnceRefitReturns) {
+  for (const Refit how : {Refit::kDrain, Refit::kRecompute}) {
+    Executor executor = make(), other = make();
+    const Request request{.token_ids = {1, 2, 3}, .max_tokens = 12};
+    const std::vector<int32_t> before = executor.await(executor.enqueue(request))->token_ids;
+    std::vector<RequestId> busy;
+    for (int i = 0; i < 50; ++i) busy.push_back(executor.enqueue({.token_ids = {i % 40, 7}, .max_tokens = 40}));
+    executor.refit(nullptr, how);
+    other.refit(nullptr);
+    const std::vector<int32_t> after = executor.await(executor.enqueue(request))->token_ids;
+    EXPECT_NE(after, before);
+    EXPECT_EQ(after, other.await(other.enqueue(request))->token_ids) << "as with the new weights alone";
+    for (RequestId id : busy) EXPECT_EQ(executor.await(id)->finish, FinishReason::kLength);
+    executor.shutdown(Shutdown::kDrain);
+    expect_error(ErrorCode::kUnsupported, "shut down", [&] { executor.refit(nullptr); });
+  }
+}
+
 TEST(Executor, ThousandsOfRequestsAtOnce) {
   Executor executor = make();
   std::set<RequestId> left;

@@ -1,5 +1,5 @@
 // For tests: a model whose logits are a function of every token before them, as read back from the KV cache through the block
-// tables. A block shared wrongly, overwritten or lost changes what it says.
+// tables. A block shared wrongly, overwritten or lost changes what it says; one of other weights is an error.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace headrace::runtime {
 
 class FakeModel : public Model {
  public:
-  explicit FakeModel(const ModelLimits& limits) : limits_(limits), kv_(size_t(limits.num_blocks) * limits.block_tokens, -1) {}
+  explicit FakeModel(const ModelLimits& limits) : limits_(limits), kv_(size_t(limits.num_blocks) * limits.block_tokens) {}
 
   const ModelLimits& limits() const override { return limits_; }
 
   // The logits after a sequence of tokens, without any cache.
   std::vector<float> logits_after(std::span<const int32_t> tokens) const {
-    uint64_t h = 1;
+    uint64_t h = 1 + uint64_t(weights);
     for (int32_t token : tokens) h = mix(h ^ uint64_t(token + 1) * 0x9e3779b97f4a7c15u);
     std::vector<float> logits(limits_.vocab_size);
     for (size_t v = 0; v < logits.size(); ++v) logits[v] = float(mix(h + v) >> 40) * (8.f / (1 << 24)) - 4;
@@ -29,13 +29,16 @@ class FakeModel : public Model {
     if (before_forward) before_forward(batch);
     for (int s = 0; s < batch.num_sequences(); ++s)
       for (int i = batch.sequence_offsets[s]; i < batch.sequence_offsets[s + 1]; ++i)
-        slot(batch, s, batch.positions[i]) = batch.token_ids[i];
+        slot(batch, s, batch.positions[i]) = {batch.token_ids[i], weights};
     logits_.clear();
     for (int row : batch.logit_rows) {
       int s = 0;
       while (batch.sequence_offsets[s + 1] <= row) ++s;
       std::vector<int32_t> history;
-      for (int position = 0; position <= batch.positions[row]; ++position) history.push_back(slot(batch, s, position));
+      for (int position = 0; position <= batch.positions[row]; ++position) {
+        expect(slot(batch, s, position).weights == weights, "keys of other weights");
+        history.push_back(slot(batch, s, position).token);
+      }
       const std::vector<float> logits = logits_after(history);
       logits_.insert(logits_.end(), logits.begin(), logits.end());
     }
@@ -45,6 +48,11 @@ class FakeModel : public Model {
     return logits_;
   }
 
+  std::function<void()> prepare_refit(std::shared_ptr<const WeightSource>) override {
+    return [this] { ++weights; };
+  }
+
+  int weights = 0;                                                       // which they are
   std::function<void(const Batch&)> before_forward;                      // may throw
   std::function<void(const Batch&, std::vector<float>&)> after_forward;  // may change the logits
   int num_steps = 0, num_tokens = 0;
@@ -55,7 +63,11 @@ class FakeModel : public Model {
     x = (x ^ (x >> 27)) * 0x81dadef4bc2dd44du;
     return x ^ (x >> 33);
   }
-  int32_t& slot(const Batch& batch, int sequence, int position) {
+  struct Slot {
+    int32_t token = -1;
+    int weights = -1;
+  };
+  Slot& slot(const Batch& batch, int sequence, int position) {
     const int32_t block = batch.block_tables.at(size_t(sequence) * batch.max_blocks + position / limits_.block_tokens);
     return kv_.at(size_t(block) * limits_.block_tokens + position % limits_.block_tokens);
   }
@@ -85,7 +97,7 @@ class FakeModel : public Model {
   }
 
   ModelLimits limits_;
-  std::vector<int32_t> kv_;  // (blocks, block_tokens) token ids stand for keys and values
+  std::vector<Slot> kv_;  // (blocks, block_tokens) token ids stand for keys and values
   std::vector<float> logits_;
 };
 

@@ -25,6 +25,18 @@ void Inbox::cancel(RequestId id) {
   changed_.notify_one();
 }
 
+std::future<void> Inbox::change_weights(Refit how, std::function<void()> apply) {
+  auto change = std::make_unique<WeightChange>(how, std::move(apply));
+  std::future<void> done = change->done.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    if (mail_.shutdown) fail(ErrorCode::kUnsupported, "the executor has been shut down: it takes no other weights");
+    mail_.weights = std::move(change);
+  }
+  changed_.notify_one();
+  return done;
+}
+
 void Inbox::close(Shutdown how) {
   {
     const std::lock_guard lock(mutex_);
@@ -35,8 +47,9 @@ void Inbox::close(Shutdown how) {
 
 Inbox::Mail Inbox::take(Wait wait) {
   std::unique_lock lock(mutex_);
-  if (wait == Wait::kForMail) changed_.wait(lock, [&] { return !mail_.arrivals.empty() || !mail_.cancels.empty() || mail_.shutdown; });
-  Mail mail{.shutdown = mail_.shutdown};
+  if (wait == Wait::kForMail)
+    changed_.wait(lock, [&] { return !mail_.arrivals.empty() || !mail_.cancels.empty() || mail_.weights || mail_.shutdown; });
+  Mail mail{.weights = std::move(mail_.weights), .shutdown = mail_.shutdown};
   mail.arrivals.swap(mail_.arrivals);
   mail.cancels.swap(mail_.cancels);
   return mail;

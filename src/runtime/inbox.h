@@ -2,11 +2,19 @@
 #pragma once
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 
 #include "runtime/sequence.h"
 
 namespace headrace::runtime {
+
+// Other weights that are ready: a call of `apply` between two steps puts them in place.
+struct WeightChange {
+  Refit how = Refit::kDrain;
+  std::function<void()> apply;
+  std::promise<void> done;
+};
 
 class Inbox {
  public:
@@ -16,12 +24,15 @@ class Inbox {
   // Throws Error: kUnsupported once closed, kOutOfMemory when too many wait.
   void add(std::unique_ptr<Sequence> sequence);
   void cancel(RequestId id);
+  // One at a time: the next when this one is done. Throws Error(kUnsupported) once closed.
+  std::future<void> change_weights(Refit how, std::function<void()> apply);
   // Nothing is added from now on. Closing with kCancel overrules kDrain.
   void close(Shutdown how);
 
   struct Mail {
     std::vector<std::unique_ptr<Sequence>> arrivals;
     std::vector<RequestId> cancels;  // to be looked at after the arrivals
+    std::unique_ptr<WeightChange> weights;
     std::optional<Shutdown> shutdown;
   };
   enum class Wait { kNo, kForMail };

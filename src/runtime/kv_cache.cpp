@@ -88,6 +88,15 @@ void KvCache::forget(int32_t id) {
   block.content = block.parent = block.hash = 0;
 }
 
+void KvCache::forget_all() {
+  while (oldest_ >= 0) {
+    const int32_t id = oldest_;
+    unlink(id);
+    forget(id);
+    free_.push_back(id);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------- references
 
 void KvCache::hold(int32_t id) {

@@ -34,6 +34,9 @@ class KvCache {
   // Last block first, so that a beginning outlives its continuations.
   void release(BlockTable& table);
 
+  // No block's contents are found any more. No table may hold one.
+  void forget_all();
+
   int blocks_for(int num_tokens) const { return (num_tokens + block_tokens_ - 1) / block_tokens_; }
   int num_blocks() const { return int(blocks_.size()); }
   int num_available() const { return num_free() + num_cached(); }  // for extend

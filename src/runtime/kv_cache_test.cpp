@@ -127,5 +127,19 @@ TEST(KvCache, KeepsItsInvariantsThroughRandomUse) {
   EXPECT_GT(refused, 100);
 }
 
+TEST(KvCache, WhatIsForgottenIsNotFoundAndFree) {
+  KvCache cache(4, 2, KvCache::Sharing::kPrefixes);
+  BlockTable a, b;
+  cache.extend(a, 6);
+  cache.publish(a, iota(6), 6);
+  cache.release(a);
+  EXPECT_EQ(cache.num_cached(), 3);
+  cache.forget_all();
+  EXPECT_EQ(cache.num_free(), 4);
+  cache.check_invariants({});
+  EXPECT_EQ(cache.attach(b, iota(7)), 0);
+  EXPECT_TRUE(cache.extend(b, 8));
+}
+
 }  // namespace
 }  // namespace headrace::runtime

@@ -36,7 +36,7 @@ Loop::Loop(Runner& runner, const ModelLimits& limits, const ExecutorOptions& opt
 }
 
 void Loop::run() {
-  while (step(sequences_.empty() ? Inbox::Wait::kForMail : Inbox::Wait::kNo)) {
+  while (step(has_work() ? Inbox::Wait::kNo : Inbox::Wait::kForMail)) {
   }
 }
 
@@ -44,6 +44,7 @@ bool Loop::step(Inbox::Wait wait) {
   Inbox::Mail mail = inbox_.take(wait);
   const bool closed = mail.shutdown.has_value();
   take_in(std::move(mail));
+  if (weights_) change_weights();
   if (!sequences_.empty()) {
     const auto start = Clock::now();
     run_chunks(scheduler_.next());
@@ -52,7 +53,7 @@ bool Loop::step(Inbox::Wait wait) {
     update_stats(0);
   }
   outbox_.publish(std::exchange(outgoing_, {}));
-  return !closed || !sequences_.empty();
+  return !closed || has_work();
 }
 
 void Loop::take_in(Inbox::Mail mail) {
@@ -60,10 +61,28 @@ void Loop::take_in(Inbox::Mail mail) {
     scheduler_.add(*sequence);
     sequences_.emplace(sequence->id, std::move(sequence));
   }
+  if (mail.weights) weights_ = std::move(mail.weights);
   if (mail.shutdown == Shutdown::kCancel)
     for (const auto& [id, sequence] : sequences_) mail.cancels.push_back(id);
   for (RequestId id : mail.cancels)
     if (const auto at = sequences_.find(id); at != sequences_.end()) finish(*at->second, FinishReason::kCancelled);
+}
+
+void Loop::change_weights() {
+  if (weights_->how == Refit::kRecompute) scheduler_.preempt_all();
+  const bool wait = weights_->how == Refit::kDrain && scheduler_.has_begun();
+  scheduler_.hold_back_new(wait);
+  if (wait) return;
+  cache_.forget_all();
+  std::promise<void> done = std::move(weights_->done);
+  std::exception_ptr error;
+  try {
+    weights_->apply();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  weights_.reset();
+  error ? done.set_exception(error) : done.set_value();
 }
 
 // ---------------------------------------------------------------------------------------------------------------- a step

@@ -1,5 +1,5 @@
 // The loop: one thread owns all that changes while sequences are served. A step is
-//   mail      take in arrivals, cancel
+//   mail      take in arrivals, cancel; other weights, when their time has come
 //   schedule  which tokens of which sequence        (Scheduler, KvCache)
 //   run       forward, sampling                     (Runner)
 //   commit    append tokens, publish blocks, finish, tell the callers
@@ -31,7 +31,9 @@ class Loop {
   std::vector<const BlockTable*> tables() const;
 
  private:
+  bool has_work() const { return !sequences_.empty() || weights_; }
   void take_in(Inbox::Mail mail);
+  void change_weights();
   void run_chunks(const std::vector<Chunk>& chunks);
   std::vector<RowTask> make_tasks(std::span<const Chunk> chunks) const;
   void commit(const Chunk& chunk, std::span<const RowResult> rows, std::span<const float> logits);
@@ -48,6 +50,7 @@ class Loop {
   KvCache cache_;
   Scheduler scheduler_;
   std::unordered_map<RequestId, std::unique_ptr<Sequence>> sequences_;
+  std::unique_ptr<WeightChange> weights_;  // that wait until what has begun is finished
   std::vector<Response> outgoing_;
   ExecutorStats counts_;  // the loop's own
   double window_s_ = 0;

@@ -353,6 +353,63 @@ TEST(Loop, NeverPreemptsWhenRoomIsPromised) {
   EXPECT_EQ(b.loop.stats().preemptions, 0);
 }
 
+// ---------------------------------------------------------------------------------------------------------------- other weights
+
+TEST(Loop, WhatRunsIsFinishedBeforeOtherWeightsCome) {
+  Bench b;
+  const Request request{.token_ids = prompt_of(9), .max_tokens = 10, .ignore_eos = true};
+  const Response with_old = expected(b.model, request);
+  const RequestId running = b.add(request);
+  for (int i = 0; i < 3; ++i) b.step();
+  std::future<void> done = b.inbox.change_weights(Refit::kDrain, b.model.prepare_refit(nullptr));
+  const RequestId waiting = b.add(request);
+  while (!b.responses[running].finished()) {
+    EXPECT_EQ(done.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    b.step();
+  }
+  b.run();
+  EXPECT_EQ(done.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  EXPECT_EQ(b.responses[running].token_ids, with_old.token_ids);
+  b.expect_right(waiting);
+  EXPECT_NE(b.responses[waiting].token_ids, with_old.token_ids);
+  EXPECT_EQ(b.responses[waiting].num_cached_tokens, 0) << "the same prompt, computed with other weights";
+}
+
+TEST(Loop, WhatIsComputedAgainGoesOnWithOtherWeights) {
+  Bench b;
+  const RequestId id = b.add({.token_ids = prompt_of(9), .max_tokens = 10, .streaming = true, .ignore_eos = true});
+  for (int i = 0; i < 3; ++i) b.step();
+  const std::vector<int32_t> before = b.responses[id].token_ids;
+  ASSERT_EQ(before.size(), 3u);
+  std::future<void> done = b.inbox.change_weights(Refit::kRecompute, b.model.prepare_refit(nullptr));
+  b.step();
+  EXPECT_EQ(done.wait_for(std::chrono::seconds(0)), std::future_status::ready) << "before the step";
+  b.run();
+  Request rest{.token_ids = prompt_of(9), .max_tokens = 7, .ignore_eos = true};
+  rest.token_ids.insert(rest.token_ids.end(), before.begin(), before.end());
+  std::vector<int32_t> wanted = expected(b.model, rest).token_ids;
+  wanted.insert(wanted.begin(), before.begin(), before.end());
+  EXPECT_EQ(b.responses[id].token_ids, wanted);
+}
+
+TEST(Loop, WhatWasStoppedIsFinishedTooBeforeOtherWeightsCome) {
+  const ModelLimits tight{
+      .vocab_size = 48, .max_context = 40, .block_tokens = 4, .num_blocks = 12, .max_step_tokens = 32, .max_logit_rows = 8};
+  Bench b(tight, {.policy = SchedulingPolicy::kMaxUtilization});
+  std::map<RequestId, Response> with_old;
+  for (int i = 0; i < 4; ++i) {
+    const Request request{.token_ids = prompt_of(8, i), .max_tokens = 30, .ignore_eos = true};
+    with_old[b.add(request)] = expected(b.model, request);
+  }
+  while (b.loop.stats().preemptions == 0) b.step();
+  std::future<void> done = b.inbox.change_weights(Refit::kDrain, b.model.prepare_refit(nullptr));
+  const RequestId later = b.add({.token_ids = prompt_of(8, 9), .max_tokens = 30, .ignore_eos = true, .priority = 5});
+  b.run();
+  for (const auto& [id, wanted] : with_old) EXPECT_EQ(b.responses[id].token_ids, wanted.token_ids) << id;
+  b.expect_right(later);
+  EXPECT_EQ(b.model.weights, 1);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- anything at once
 
 Request random_request(std::mt19937& random, int context) {

@@ -1,11 +1,15 @@
 // What the loop needs of a model: a batch of packed tokens in, rows of logits out.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "headrace/types.h"
 
 namespace headrace {
 class ThreadPool;
-}
+class WeightSource;
+}  // namespace headrace
 
 namespace headrace::runtime {
 
@@ -42,6 +46,11 @@ class Model {
   virtual std::span<const float> forward(const Batch& batch) = 0;
   // Threads that idle between calls of forward; sampling shares its rows among them. Null: it does without.
   virtual ThreadPool* threads() { return nullptr; }
+  // Makes other weights ready, while forward may run on another thread. Calling what it returns, between two calls of forward, puts them in
+  // place; the old ones go with it. Throws Error when they do not fit.
+  virtual std::function<void()> prepare_refit(std::shared_ptr<const WeightSource>) {
+    throw Error(ErrorCode::kUnsupported, "this model takes no other weights");
+  }
 };
 
 }  // namespace headrace::runtime

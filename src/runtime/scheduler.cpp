@@ -59,10 +59,16 @@ void Scheduler::schedule(Step& step, Sequence& sequence, int budget) {
   step.rows_left -= begin + count - first_row;
 }
 
+Sequence* Scheduler::next_to_start() const {
+  const auto next = std::ranges::find_if(waiting_, [&](const Sequence* s) { return !new_are_held_back_ || s->num_preemptions > 0; });
+  return next == waiting_.end() ? nullptr : *next;
+}
+
 // The first waiting sequence starts if all that runs keeps the room it may come to need (kNoEvict) or needs now (kMaxUtilization).
 bool Scheduler::start_next(Step& step, int budget) {
-  if (waiting_.empty() || budget <= 0 || int(running_.size()) >= options_.max_sequences) return false;
-  Sequence& sequence = **waiting_.begin();
+  Sequence* next = next_to_start();
+  if (!next || budget <= 0 || int(running_.size()) >= options_.max_sequences) return false;
+  Sequence& sequence = *next;
   // Logits that are still to be reported have to be computed.
   const size_t known = sequence.wants_all_logits() ? size_t(sequence.num_reported) + 1 : sequence.tokens.size();
   sequence.num_computed = cache_.attach(sequence.table, std::span(sequence.tokens).first(std::min(known, sequence.tokens.size())));
@@ -73,7 +79,7 @@ bool Scheduler::start_next(Step& step, int budget) {
     sequence.num_computed = 0;
     return false;
   }
-  waiting_.erase(waiting_.begin());
+  waiting_.erase(next);
   running_.insert(&sequence);
   if (sequence.num_preemptions == 0) sequence.num_cached = sequence.num_computed;
   schedule(step, sequence, budget);
@@ -110,6 +116,14 @@ void Scheduler::preempt(Sequence& sequence) {
   ++num_preemptions_;
   running_.erase(&sequence);
   waiting_.insert(&sequence);
+}
+
+void Scheduler::preempt_all() {
+  while (!running_.empty()) preempt(**running_.begin());
+}
+
+bool Scheduler::has_begun() const {
+  return !running_.empty() || std::ranges::any_of(waiting_, [](const Sequence* s) { return s->num_preemptions > 0; });
 }
 
 }  // namespace headrace::runtime

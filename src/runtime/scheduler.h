@@ -35,6 +35,13 @@ class Scheduler {
   // Empty only when there is nothing to do.
   std::vector<Chunk> next();
 
+  // Stops all that run: they are computed again from their first token.
+  void preempt_all();
+  // While held back, only sequences that have run before start.
+  void hold_back_new(bool hold) { new_are_held_back_ = hold; }
+  // Whether there is any that has run and is not finished.
+  bool has_begun() const;
+
   const std::set<Sequence*, ServedBefore>& waiting() const { return waiting_; }
   const std::set<Sequence*, ServedBefore>& running() const { return running_; }
   int64_t num_preemptions() const { return num_preemptions_; }
@@ -49,6 +56,7 @@ class Scheduler {
   void schedule_prompts(Step& step);
   void schedule(Step& step, Sequence& sequence, int budget);
   bool start_next(Step& step, int budget);
+  Sequence* next_to_start() const;
   bool make_room(const Step& step, Sequence& sequence, int num_tokens);
   Sequence* victim_for(const Step& step, const Sequence& sequence) const;
   void preempt(Sequence& sequence);
@@ -57,6 +65,7 @@ class Scheduler {
   SchedulerOptions options_;
   KvCache& cache_;
   std::set<Sequence*, ServedBefore> waiting_, running_;
+  bool new_are_held_back_ = false;
   int64_t num_preemptions_ = 0;
 };
 
