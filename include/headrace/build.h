@@ -28,6 +28,12 @@ Engine build_engine(const std::string& checkpoint, const BuildOptions& options =
 Engine build_engine(Graph model, std::shared_ptr<const WeightSource> weights, const ModelInfo& info, TextFiles text = {},
                     const BuildOptions& options = {});
 
+// Gives an engine the weights of a checkpoint: a Hugging Face folder, a .gguf file, or a .safetensors file in which they have the engine's
+// names. Throws Error as refit (headrace/engine.h), and when the configuration beside them describes another model. Everything else stays
+// as it is in the engine: configuration, generation defaults, tokenizer; a line in the log says what differs. Where nothing does, the
+// engine is then what build_engine makes of the checkpoint.
+void refit(Engine& engine, const std::string& checkpoint);
+
 // Weights of chance for every parameter of a graph, of the types that it declares: for measuring and testing. They depend on the seed and
 // the names only. Throws Error(kUnsupported) for types that values cannot be rounded to (the K types).
 std::shared_ptr<const WeightSource> random_weights(const Graph& graph, uint64_t seed);

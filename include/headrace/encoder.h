@@ -36,8 +36,8 @@ struct Embedding {
 // All functions may be called from any thread; calls that compute take turns.
 class Encoder {
  public:
-  // A Hugging Face or sentence-transformers folder, a .gguf file or an engine. Of the options, device, dtype, num_threads and
-  // random_weights count. Throws Error, also for a decoder.
+  // A Hugging Face or sentence-transformers folder, a .gguf file or an engine. Of the options, device, dtype, num_threads,
+  // checkpoint and random_weights count. Throws Error, also for a decoder.
   explicit Encoder(const std::string& path, const LoadOptions& options = {});
   explicit Encoder(Engine engine, const LoadOptions& options = {});
   ~Encoder();
@@ -56,6 +56,10 @@ class Encoder {
   // Throws Error(kInvalidArgument) for others.
   std::map<std::string, HostTensor> run(std::span<const std::vector<int32_t>> sequences,
                                         std::span<const std::vector<int32_t>> type_ids = {});
+
+  // Other weights for the same program (refit in headrace/engine.h); calls that compute wait. Throws Error when they do not fit; the old
+  // ones then stay.
+  void refit(std::shared_ptr<const WeightSource> weights);
 
   int max_tokens() const;  // of one text, special tokens included
   bool has_tokenizer() const;

@@ -21,7 +21,8 @@ struct SessionOptions {
 
 class Session {
  public:
-  // `weights` gives the graph's parameters by name; null when it has none. Throws Error listing every missing or misshapen one.
+  // `weights` gives the graph's parameters by name; null when it has none. Throws Error listing everything missing, extra,
+  // misshapen or of another type.
   Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options = {});
   ~Session();
   Session(Session&&) noexcept;
@@ -29,6 +30,9 @@ class Session {
   // Runs on tensors in host memory, by input name. Symbolic sizes follow from them and may differ from run to run.
   // Throws Error(kInvalidArgument) for missing inputs, wrong types or sizes that do not fit together.
   std::map<std::string, HostTensor> run(const std::map<std::string, Tensor>& inputs);
+
+  // Other weights for the same program. Throws Error as the constructor; the old ones then stay.
+  void refit(std::shared_ptr<const WeightSource> weights);
 
   const Graph& program() const;  // after the passes
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/json.h"
+#include "engine/refit.h"
 #include "headrace/engine.h"
 #include "headrace/session.h"
 
@@ -43,8 +44,7 @@ void truncate(std::vector<int32_t>& ids, size_t limit, const Tokenizer& tokenize
 Session make_session(Engine& engine, const LoadOptions& options) {
   if (engine.kind != ModelKind::kEncoder)
     fail(ErrorCode::kUnsupported, "{}: is a decoder, which generates text; an encoder such as BERT is wanted", engine.origin);
-  if (!engine.weights)
-    fail(ErrorCode::kUnsupported, "{}: is an engine without weights; build it with --weights embed or link", engine.origin);
+  require_weights(engine);
   return Session(std::move(engine.program), engine.weights, {.num_threads = options.num_threads, .exact = engine.exact, .compile = false});
 }
 
@@ -92,6 +92,11 @@ Encoder::Encoder(const std::string& path, const LoadOptions& options) : Encoder(
 Encoder::~Encoder() = default;
 Encoder::Encoder(Encoder&&) noexcept = default;
 Encoder& Encoder::operator=(Encoder&&) noexcept = default;
+
+void Encoder::refit(std::shared_ptr<const WeightSource> weights) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->session.refit(std::move(weights));
+}
 
 int Encoder::max_tokens() const { return int(impl_->max_tokens); }
 bool Encoder::has_tokenizer() const { return impl_->tokenizer != nullptr; }

@@ -47,9 +47,15 @@ LLM::Parts load_parts(Engine engine, const LoadOptions& options) {
 
 Engine load_engine(const std::string& path, const LoadOptions& options) {
   check_device(options.device);
-  if (!is_engine_file(path)) return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights});
+  if (!is_engine_file(path)) {
+    if (!options.checkpoint.empty())
+      invalid("{}: is no engine, and has its own weights; only an engine takes those of {}", path, options.checkpoint);
+    return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights});
+  }
   if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
-  Engine engine = read_engine(path);
+  const bool own_weights = options.checkpoint.empty();
+  Engine engine = read_engine(path, {.weights = own_weights});
+  if (!own_weights) refit(engine, options.checkpoint);
   const WeightDType dtype = parse_weight_dtype(options.dtype);
   if (dtype == WeightDType::kF32) engine.exact = true;
   else if (dtype != WeightDType::kAuto)

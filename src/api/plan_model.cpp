@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "engine/inspect.h"
+#include "engine/refit.h"
 #include "lowering/weight_parameters.h"
 #include "ops/ops.h"
 
@@ -35,16 +36,12 @@ int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_S
 
 }  // namespace
 
-PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
+PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) : num_threads_(options.num_threads) {
   if (engine.kind != ModelKind::kDecoder)
     fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; Encoder and 'headrace embed' make vectors with it",
          engine.origin);
-  if (!engine.program.leaves(Leaf::kParameter).empty() && !engine.weights)
-    fail(ErrorCode::kUnsupported, "{}: is an engine without weights; build it with --weights embed or link", engine.origin);
+  require_weights(engine);
   check_logits(engine);
-  device_ = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
-  stream_ = device_->make_stream();
-
   const DType dtype = kv_cache_dtype(engine);
   kv_bytes_per_token_ = headrace::kv_bytes_per_token(engine);
   std::vector<Value> states = engine.program.leaves(Leaf::kState);
@@ -68,23 +65,41 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) {
   const int64_t cached = std::min(affordable, std::max<int64_t>(wanted * kContextsCached, 8 * kStepTokens));
   limits_.num_blocks = int(std::max((wanted + kBlockTokens - 1) / kBlockTokens + 1, cached / kBlockTokens));
 
-  WeightParameters parameters(engine.program, engine.weights);
-  plan_ = std::make_unique<Plan>(std::move(engine.program), device_, *builtin_kernels(), parameters,
-                                 LoweringOptions{.arithmetic = engine.exact ? Arithmetic::kExact : Arithmetic::kFast});
-  make_cache(plan_->program().leaves(Leaf::kState));
+  engine_ = std::move(engine);
+  lowered_ = lower(std::move(engine_.weights));
+  make_cache();
 }
 
-void PlanModel::make_cache(const std::vector<Value>& states) {
-  for (const Value& kv : states) {
+PlanModel::Lowered PlanModel::lower(std::shared_ptr<const WeightSource> weights) const {
+  Lowered lowered{.device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = num_threads_})};
+  lowered.stream = lowered.device->make_stream();
+  WeightParameters parameters(engine_.program, std::move(weights));
+  lowered.plan = std::make_unique<Plan>(engine_.program.clone(), lowered.device, *builtin_kernels(), parameters,
+                                        LoweringOptions{.arithmetic = engine_.exact ? Arithmetic::kExact : Arithmetic::kFast});
+  for (const auto& [state, tensor] : cache_) lowered.plan->bind_state(state, tensor);
+  return lowered;
+}
+
+std::function<void()> PlanModel::prepare_refit(std::shared_ptr<const WeightSource> weights) {
+  if (!weights) invalid("{}: there are no weights to give it", engine_.origin);
+  check_fit(engine_, *weights);
+  const auto other = std::make_shared<Lowered>(lower(std::move(weights)));
+  return [this, other] { std::swap(lowered_, *other); };
+}
+
+void PlanModel::make_cache() {
+  for (const Value& kv : engine_.program.leaves(Leaf::kState)) {
     const Sizes sizes{limits_.num_blocks, 2, kv.shape()[2].value(), limits_.block_tokens, kv.shape()[4].value()};
     const Tensor shape = Tensor::contiguous(nullptr, kv.dtype(), sizes);
     try {
-      cache_.push_back(device_->allocate(size_t(shape.bytes())));
+      buffers_.push_back(lowered_.device->allocate(size_t(shape.bytes())));
     } catch (const Error& e) {
       throw Error(e.code, fmt::format("the cache of {} tokens: {}; ask for a smaller context",
                                       int64_t{limits_.num_blocks} * limits_.block_tokens, e.what()));
     }
-    plan_->bind_state(kv.name(), Tensor::contiguous(static_cast<void*>(cache_.back().data()), kv.dtype(), sizes));
+    const Tensor memory = Tensor::contiguous(static_cast<void*>(buffers_.back().data()), kv.dtype(), sizes);
+    cache_.emplace(kv.name(), memory);
+    lowered_.plan->bind_state(kv.name(), memory);
   }
 }
 
@@ -117,8 +132,8 @@ std::span<const float> PlanModel::forward(const runtime::Batch& batch) {
       {"slots", inputs_["slots"].fill(slots_, {tokens})},
       {"logit_rows", inputs_["logit_rows"].fill(batch.logit_rows, {int64_t(batch.logit_rows.size())})},
   };
-  plan_->run(*stream_, inputs);
-  const Tensor logits = plan_->output("logits");
+  lowered_.plan->run(*lowered_.stream, inputs);
+  const Tensor logits = lowered_.plan->output("logits");
   return {logits.as<float>(), size_t(logits.numel())};
 }
 

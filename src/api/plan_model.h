@@ -19,9 +19,10 @@ class PlanModel : public runtime::Model {
   PlanModel(Engine engine, const PlanModelOptions& options);
   const runtime::ModelLimits& limits() const override { return limits_; }
   std::span<const float> forward(const runtime::Batch& batch) override;
-  ThreadPool* threads() override { return &device_->pool(); }
+  ThreadPool* threads() override { return &lowered_.device->pool(); }
+  std::function<void()> prepare_refit(std::shared_ptr<const WeightSource> weights) override;
 
-  const Plan& plan() const { return *plan_; }
+  const Plan& plan() const { return *lowered_.plan; }
   int64_t kv_bytes_per_token() const { return kv_bytes_per_token_; }
 
  private:
@@ -34,14 +35,22 @@ class PlanModel : public runtime::Model {
     std::vector<int32_t> values_;
   };
 
-  void make_cache(const std::vector<Value>& states);
+  // The program with one set of weights. Each has a device object of its own, so that all of it goes when other weights come.
+  struct Lowered {
+    std::shared_ptr<CpuDevice> device;
+    std::unique_ptr<Stream> stream;
+    std::unique_ptr<Plan> plan;
+  };
+  Lowered lower(std::shared_ptr<const WeightSource> weights) const;
+  void make_cache();
 
-  std::shared_ptr<CpuDevice> device_;
-  std::unique_ptr<Stream> stream_;
-  std::unique_ptr<Plan> plan_;
+  Engine engine_;  // its program is lowered again for other weights
+  const int num_threads_;
+  Lowered lowered_;
   runtime::ModelLimits limits_;
   int64_t kv_bytes_per_token_ = 0;
-  std::vector<Buffer> cache_;  // one for each layer
+  std::vector<Buffer> buffers_;          // one for each layer
+  std::map<std::string, Tensor> cache_;  // by state: in the buffers
   std::vector<int32_t> slots_, tables_;
   std::map<std::string, Input> inputs_;
 };

@@ -213,6 +213,7 @@ void declare_bench(Options& options) {
   options.value("--threads", "LIST", s->threads, "threads: 1,2 (default: one per core)");
   options.value("--rounds", "N", s->rounds, "the median of N rounds counts (default: 3)");
   declare_dtype(options, s->model);
+  declare_checkpoint(options, s->model);
   declare_random_weights(options, s->model);
   options.value("--svg", "FILE", s->svg, "draws the roofline");
   options.flag("--json", s->json, "figures as JSON");

@@ -56,6 +56,7 @@ void declare_embed(Options& options) {
   options.flag("--normalize", s->normalize, "to length 1, also when the folder does not say so");
   declare_threads(options, s->model);
   declare_dtype(options, s->model);
+  declare_checkpoint(options, s->model);
   options.flag("--json", s->json, "{\"embeddings\": [[...], ...]}");
   options.run([s] { return embed(*s); });
 }

@@ -73,6 +73,7 @@ void declare_eval(Options& options) {
   options.value("--max-tokens", "N", s->max_tokens, "only the first N tokens of the text");
   declare_threads(options, s->model);
   declare_dtype(options, s->model);
+  declare_checkpoint(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
   options.run([s] {
     if (s->text.empty()) throw UsageError("--text FILE is missing");

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
       {"chat", "A conversation in the terminal", declare_chat},
       {"embed", "Vectors of texts, from an encoder", declare_embed},
       {"build", "Make an engine file of a model", declare_build},
+      {"refit", "Give an engine other weights", declare_refit},
       {"inspect", "What is in a model or an engine", declare_inspect},
       {"tokenize", "Text to token ids and back", declare_tokenize},
       {"render", "Render a chat template", declare_render},

@@ -1,6 +1,10 @@
 #include "cli/model_options.h"
 
 #include <chrono>
+#include <filesystem>
+
+#include "cli/output.h"
+#include "core/json.h"
 
 namespace headrace::cli {
 
@@ -23,10 +27,34 @@ void declare_dtype(Options& options, ModelOptions& model) {
                 "auto (default): weights as stored, fast arithmetic; fp32: exact arithmetic; bf16, fp16: float matrices are converted");
 }
 
+void declare_checkpoint(Options& options, ModelOptions& model) {
+  options.value("--checkpoint", "PATH", model.load.checkpoint,
+                "MODEL is an engine, and takes its weights from here: a Hugging Face folder, a .gguf or a .safetensors file");
+}
+
 void declare_random_weights(Options& options, ModelOptions& model) {
   options.flag_with_value(
       "--random-weights", "SEED", "0", [&model](const std::string& text) { parse_value(text, model.load.random_weights.emplace()); },
       "weights of chance: MODEL needs only a config.json");
+}
+
+void declare_weights_mode(Options& options, WeightsMode& mode) {
+  options.value(
+      "--weights", "MODE",
+      [&mode](const std::string& text) {
+        if (text == "embed") mode = WeightsMode::kEmbed;
+        else if (text == "link") mode = WeightsMode::kLink;
+        else if (text == "none") mode = WeightsMode::kNone;
+        else throw UsageError(fmt::format("'{}' is not known; wanted embed, link or none", printable(text)));
+      },
+      "embed (default): in the engine; link: the engine refers to the checkpoint's files; none: it runs with --checkpoint only");
+}
+
+void report_engine(const std::string& path, const Engine& engine, double seconds, bool json) {
+  const auto bytes = std::filesystem::file_size(path);
+  const int nodes = engine.program.num_nodes();
+  if (json) write_output(OrderedJson{{"file", path}, {"bytes", bytes}, {"num_nodes", nodes}, {"seconds", seconds}}.dump() + "\n");
+  else write_output(fmt::format("{}: {:.1f} MB, {} nodes, in {:.2f} s\n", path, double(bytes) / 1e6, nodes, seconds));
 }
 
 void declare_model(Options& options, ModelOptions& model) {
@@ -42,6 +70,7 @@ void declare_model(Options& options, ModelOptions& model) {
         if (model.load.context < 1) throw UsageError(fmt::format("'{}' is not in range: at least 1", model.load.context));
       },
       "tokens that a sequence may have (default: the model's, as far as memory allows)");
+  declare_checkpoint(options, model);
   declare_random_weights(options, model);
 }
 

@@ -13,12 +13,18 @@ struct ModelOptions {
   LoadOptions load;
 };
 
-// MODEL, --threads, --device, --dtype, --context, --random-weights.
+// MODEL, --threads, --device, --dtype, --context, --checkpoint, --random-weights.
 void declare_model(Options& options, ModelOptions& model);
 // Some of them, for verbs that use the words otherwise.
 void declare_threads(Options& options, ModelOptions& model);
 void declare_dtype(Options& options, ModelOptions& model);
+void declare_checkpoint(Options& options, ModelOptions& model);
 void declare_random_weights(Options& options, ModelOptions& model);
+
+// --weights, of verbs that write an engine.
+void declare_weights_mode(Options& options, WeightsMode& mode);
+// What they say in the end.
+void report_engine(const std::string& path, const Engine& engine, double seconds, bool json);
 
 // 0: as many as there are cores.
 void check_threads(int threads);

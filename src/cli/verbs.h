@@ -8,6 +8,7 @@ namespace headrace::cli {
 void declare_run(Options& options);
 void declare_chat(Options& options);
 void declare_build(Options& options);
+void declare_refit(Options& options);
 void declare_inspect(Options& options);
 void declare_tokenize(Options& options);
 void declare_render(Options& options);

@@ -9,20 +9,46 @@
 
 namespace headrace {
 
+namespace {
+
+Graph parameters_of(const Graph& graph) {
+  Graph declared(graph.shared_ops());
+  for (const Value& p : graph.leaves(Leaf::kParameter)) declared.parameter(p.name(), p.type());
+  return declared;
+}
+
+}  // namespace
+
 struct Session::Impl {
-  std::unique_ptr<Plan> plan;
-  std::unique_ptr<Stream> stream;
+  // A device object of its own for each set of weights, so that all of it goes when other weights come.
+  struct Lowered {
+    std::unique_ptr<Plan> plan;
+    std::unique_ptr<Stream> stream;
+  };
+  Lowered lower(std::shared_ptr<const WeightSource> weights) const {
+    WeightParameters parameters(declared, std::move(weights));
+    auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
+    const LoweringOptions lowering{.arithmetic = options.exact ? Arithmetic::kExact : Arithmetic::kFast};
+    return {std::make_unique<Plan>(program.clone(), device, *builtin_kernels(), parameters, lowering), device->make_stream()};
+  }
+
+  Graph declared;  // the parameters of the graph as written: of what passes drop, a weight is no surplus
+  Graph program;
+  SessionOptions options;
+  Lowered lowered = {};
 };
 
-Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options)
-    : impl_(std::make_unique<Impl>()) {
-  WeightParameters parameters(graph, std::move(weights));  // of the graph as written: of what passes drop, a weight is no surplus
+Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options) {
+  Graph declared = parameters_of(graph);
   if (options.compile) compile(graph, options.passes);
   else graph.verify();
-  auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
-  const LoweringOptions lowering{.arithmetic = options.exact ? Arithmetic::kExact : Arithmetic::kFast};
-  impl_->plan = std::make_unique<Plan>(std::move(graph), device, *builtin_kernels(), parameters, lowering);
-  impl_->stream = device->make_stream();
+  impl_ = std::make_unique<Impl>(std::move(declared), std::move(graph), options);
+  refit(std::move(weights));
+}
+
+void Session::refit(std::shared_ptr<const WeightSource> weights) {
+  Impl::Lowered other = impl_->lower(std::move(weights));
+  std::swap(impl_->lowered, other);
 }
 
 Session::~Session() = default;
@@ -31,13 +57,13 @@ Session::Session(Session&&) noexcept = default;
 std::map<std::string, HostTensor> Session::run(const std::map<std::string, Tensor>& inputs) {
   for (const auto& [name, tensor] : inputs)
     if (!tensor.is_contiguous()) invalid("input '{}': contiguous tensors are wanted", name);
-  impl_->plan->run(*impl_->stream, inputs);
+  impl_->lowered.plan->run(*impl_->lowered.stream, inputs);
   std::map<std::string, HostTensor> results;
   // A CPU's memory is the host's, so that a result can be gathered whatever its strides.
-  for (const Graph::Output& o : program().outputs()) results.emplace(o.name, contiguous_copy(impl_->plan->output(o.name)));
+  for (const Graph::Output& o : program().outputs()) results.emplace(o.name, contiguous_copy(impl_->lowered.plan->output(o.name)));
   return results;
 }
 
-const Graph& Session::program() const { return impl_->plan->program(); }
+const Graph& Session::program() const { return impl_->program; }
 
 }  // namespace headrace

@@ -154,5 +154,24 @@ TEST(Session, EveryMissingAndMisshapenWeightIsListedInOneError) {
   EXPECT_THROW(Session(mlp(), nullptr), Error);
 }
 
+TEST(Session, RunsWithOtherWeightsAsOneThatBeganWithThem) {
+  std::map<std::string, HostTensor> others = mlp_weights();
+  for (auto& [name, tensor] : others)
+    for (int64_t i = 0; i < tensor.view().numel(); ++i) tensor.as<float>()[i] = float((i * 5) % 13 - 6) / 9;
+  Session session(mlp(), memory_weights(mlp_weights()), {.num_threads = 2}), other(mlp(), memory_weights(others), {.num_threads = 2});
+  HostTensor x(DType::kF32, {3, 4});
+  for (int i = 0; i < 12; ++i) x.as<float>()[i] = float(i) - 5;
+  const auto run = [&](Session& s) {
+    const HostTensor y = s.run({{"x", x}}).at("probabilities");
+    return std::vector<float>(y.as<float>(), y.as<float>() + y.view().numel());
+  };
+  const std::vector<float> before = run(session);
+  EXPECT_NE(test::error_of([&] { session.refit(memory_weights({})); }).find("fc2.bias: missing"), std::string::npos);
+  EXPECT_EQ(run(session), before) << "the old weights stay";
+  session.refit(memory_weights(others));
+  EXPECT_EQ(run(session), run(other));
+  EXPECT_NE(run(session), before);
+}
+
 }  // namespace
 }  // namespace headrace
