@@ -24,6 +24,12 @@ static void run(const std::string& model, const std::string& file, const std::st
   LLM llm(read_engine(file), {.num_threads = 1});
   std::printf("%s%s\n", text.c_str(), llm.generate(text, {.max_tokens = 16}).text.c_str());
 
+  // Other weights for the same program: in an engine, before it is lowered or written ...
+  Engine stripped = read_engine(file, {.weights = false});
+  refit(stripped, model);
+  // ... and in what runs, between two steps: requests that have begun are finished with the old ones.
+  llm.executor().refit(checkpoint_weights(model));
+
   const std::vector<int32_t> ids = llm.tokenizer().encode(text, {.add_special = false});
   const int context = std::min(llm.executor().max_context(), 64);
   std::printf("perplexity %.3f\n", measure_perplexity(llm.executor(), ids, {.context = context, .stride = context / 2}).perplexity());

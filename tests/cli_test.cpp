@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "golden_rows.h"
@@ -201,6 +202,64 @@ TEST(Build, AnEngineRunsAsItsModelDoes) {
   const Outcome empty = headrace({"run", scratch / "engine", "-p", "x"});
   EXPECT_EQ(empty.code, 1);
   EXPECT_THAT(empty.err, HasSubstr("without weights"));
+}
+
+TEST(Refit, GivesAnEngineOtherWeightsAsABuildWould) {
+  const TempFolder folder;
+  const std::string llama = golden("llama"), engine = folder / "a.engine", fresh = folder / "fresh.engine";
+  std::filesystem::copy(llama, folder / "other");
+  std::string weights = read_text(folder / "other/model.safetensors");
+  for (size_t at = weights.size() / 2; at < weights.size(); at += 101) weights[at] = char(weights[at] ^ 1);
+  write_text(folder / "other/model.safetensors", weights);
+  ASSERT_EQ(headrace({"build", folder / "other", "-o", fresh}).code, 0);
+  ASSERT_EQ(headrace({"build", llama, "-o", engine, "--weights", "none"}).code, 0);
+  EXPECT_EQ(headrace({"refit", engine, folder / "other", "-o", folder / "b.engine", "--json"}).json().at("bytes"),
+            std::filesystem::file_size(fresh));
+  EXPECT_TRUE(read_text(folder / "b.engine") == read_text(fresh));
+  const auto ids = [&](const std::vector<std::string>& words) {
+    const Outcome o = headrace(words + std::vector<std::string>{"--prompt-ids", "5,6,7", "-n", "12", "--json", "--threads", "2"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.json().at("token_ids");
+  };
+  EXPECT_EQ(ids({"run", engine, "--checkpoint", folder / "other"}), ids({"run", folder / "other"}));
+  EXPECT_EQ(headrace({"refit", engine, folder / "other", "-o", engine}).code, 0) << "over itself";
+  EXPECT_TRUE(read_text(engine) == read_text(fresh));
+  EXPECT_EQ(headrace({"eval", folder / "b.engine", "--checkpoint", llama, "--text", llama + "/config.json", "--max-tokens", "40"}).code, 0);
+
+  const auto fails_with = [&](const std::vector<std::string>& words, const std::string& part) {
+    const Outcome o = headrace(words);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_THAT(o.err, HasSubstr(part));
+  };
+  fails_with({"refit", engine, golden("gpt2"), "-o", engine}, "do not fit the program");
+  EXPECT_TRUE(read_text(engine) == read_text(fresh)) << "nothing is written over";
+  fails_with({"refit", engine, golden("gguf/Q8_0.gguf"), "-o", golden("gguf/Q8_0.gguf")}, "written over the weights");
+  fails_with({"refit", llama, llama, "-o", folder / "c.engine"}, llama);
+  ASSERT_EQ(headrace({"build", llama, "-o", engine, "--weights", "none"}).code, 0);
+  fails_with({"run", engine, "-p", "a"}, "is an engine without weights; name the checkpoint that they are in with --checkpoint PATH");
+  EXPECT_EQ(headrace({"refit", engine, llama}).code, 2) << "no -o";
+}
+
+TEST(Build, AnEngineWithoutWeightsDoesAllThatNeedsNone) {
+  const TempFolder folder;
+  const std::string llama = golden("llama"), engine = folder / "a.engine", copy = folder / "b.engine";
+  ASSERT_EQ(headrace({"build", llama, "-o", engine, "--weights", "none"}).code, 0);
+  const Json info = headrace({"inspect", engine, "--json"}).json(), whole = headrace({"inspect", llama, "--json"}).json();
+  EXPECT_EQ(info.at("has_weights"), false);
+  for (const char* figure : {"num_parameters", "weight_bytes", "kv_bytes_per_token", "dtypes"})
+    EXPECT_EQ(info.at(figure), whole.at(figure));
+  EXPECT_EQ(headrace({"tokenize", engine, "-p", "The wheel"}).out, headrace({"tokenize", llama, "-p", "The wheel"}).out);
+  EXPECT_EQ(headrace({"build", engine, "-o", copy, "--weights", "none"}).code, 0);
+  EXPECT_TRUE(read_text(copy) == read_text(engine));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"run", engine, "-p", "x"},
+                                                                                     {"bench", engine},
+                                                                                     {"eval", engine, "--text", llama + "/config.json"},
+                                                                                     {"build", engine, "-o", folder / "c"}}) {
+    const Outcome o = headrace(words);
+    EXPECT_EQ(o.code, 1) << words[0];
+    EXPECT_THAT(o.err, HasSubstr("is an engine without weights; name the checkpoint that they are in with --checkpoint PATH")) << words[0];
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "c"));
 }
 
 TEST(Inspect, CountsWhatIsThere) {

@@ -26,7 +26,7 @@ struct Engine {
   TextFiles text;                               // of the tokenizer and the chat template; may be empty
   std::shared_ptr<const WeightSource> weights;  // null in an engine without weights
   bool exact = false;                           // products in fp32 with weights widened exactly
-  std::string tactics = "null";                 // JSON: which kernels were fastest on a device; null: not measured
+  std::string tactics;                          // JSON: which kernels were fastest on a device; empty: not known
 };
 
 // ---------------------------------------------------------------------------------------------------------------- on disk

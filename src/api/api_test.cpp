@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "core/json.h"
@@ -101,6 +102,80 @@ TEST(Engine, SurvivesItsFileAndRunsTheSame) {
   EXPECT_EQ(llm.generate(prompt.at("ids").get<std::vector<int32_t>>(), {.max_tokens = int(greedy.size()), .ignore_eos = true}).token_ids,
             greedy);
   std::filesystem::remove(file);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- other weights
+
+std::shared_ptr<const WeightSource> other_weights(const std::string& path) {
+  const auto weights = checkpoint_weights(path);
+  std::map<std::string, HostTensor> tensors;
+  for (const std::string& name : weights->names()) {
+    const Tensor tensor = weights->read(name);
+    HostTensor copy(tensor.dtype, tensor.sizes);
+    std::memcpy(copy.as<char>(), tensor.data, size_t(tensor.bytes()));
+    for (int64_t i = 0; i < tensor.bytes(); i += 31) copy.as<uint8_t>()[i] ^= 1;
+    tensors.emplace(name, std::move(copy));
+  }
+  return memory_weights(std::move(tensors));
+}
+
+std::vector<float> logits_of(Executor& executor, const std::vector<int32_t>& prompt) {
+  std::vector<float> all;
+  const RequestId id = executor.enqueue(
+      {.token_ids = prompt,
+       .max_tokens = 12,
+       .output = {.on_logits = [&](int, std::span<const float> rows, int) { all.insert(all.end(), rows.begin(), rows.end()); }},
+       .ignore_eos = true});
+  EXPECT_EQ(executor.await(id)->error, "");
+  return all;
+}
+
+TEST(Refit, AnExecutorThenComputesWhatOneOfTheNewWeightsDoes) {
+  std::vector<int32_t> prompt(40);
+  for (size_t i = 0; i < prompt.size(); ++i) prompt[i] = int32_t(i * 7 % 50 + 3);
+  for (const char* model : {"llama", "gpt2", "gguf/Q8_0.gguf"}) {
+    SCOPED_TRACE(model);
+    const LoadOptions options{.num_threads = 2};
+    Engine engine = build_engine(golden(model));
+    const auto weights = other_weights(golden(model));
+    const auto running = load_executor(golden(model), options);
+    const std::vector<float> before = logits_of(*running, prompt);
+    EXPECT_THAT(error_of([&] { running->refit(memory_weights({})); }), HasSubstr("missing"));
+    EXPECT_THAT(error_of([&] { running->refit(nullptr); }), HasSubstr("no weights to give"));
+    EXPECT_EQ(logits_of(*running, prompt), before) << "the old weights stay";
+    running->refit(weights);
+    refit(engine, weights);
+    const std::vector<float> after = logits_of(*running, prompt);
+    EXPECT_EQ(after, logits_of(*load_executor(std::move(engine), options), prompt)) << "to the last bit";
+    EXPECT_NE(after, before);
+    EXPECT_EQ(running->stats().cached_prompt_tokens, 0);
+  }
+}
+
+TEST(Refit, AnEncoderThenComputesWhatOneOfTheNewWeightsDoes) {
+  Engine engine = build_engine(golden("bert"));
+  const auto weights = other_weights(golden("bert"));
+  Encoder running(golden("bert"), kExact);
+  const std::vector<float> before = running.embed({"The wheel turns"})[0].values;
+  running.refit(weights);
+  refit(engine, weights);
+  engine.exact = true;
+  EXPECT_EQ(running.embed({"The wheel turns"})[0].values, Encoder(std::move(engine), kExact).embed({"The wheel turns"})[0].values);
+  EXPECT_NE(running.embed({"The wheel turns"})[0].values, before);
+}
+
+TEST(Refit, AnEngineWithoutWeightsTakesThemWhenItIsLoaded) {
+  const test::TempFolder folder;
+  const std::vector<int32_t> prompt = {5, 6, 7};
+  for (const char* model : {"llama", "bert"}) write_engine(build_engine(golden(model)), folder / model, WeightsMode::kNone);
+  const std::string llama = folder / "llama", bert = folder / "bert";
+  EXPECT_THAT(error_of([&] { load_executor(llama); }), HasSubstr(llama + ": is an engine without weights; name the checkpoint"));
+  EXPECT_THAT(error_of([&] { Encoder{bert}; }), HasSubstr("is an engine without weights; name the checkpoint"));
+  EXPECT_THAT(error_of([&] { load_executor(golden("llama"), {.checkpoint = golden("llama")}); }), HasSubstr("is no engine"));
+  EXPECT_THAT(error_of([&] { load_executor(llama, {.checkpoint = golden("gpt2")}); }), HasSubstr("do not fit the program of " + llama));
+  const LoadOptions options{.num_threads = 2, .checkpoint = golden("llama")};
+  EXPECT_EQ(logits_of(*load_executor(llama, options), prompt), logits_of(*load_executor(golden("llama"), {.num_threads = 2}), prompt));
+  EXPECT_EQ(Encoder(bert, {.checkpoint = golden("bert")}).embed({"a"})[0].values, Encoder(golden("bert")).embed({"a"})[0].values);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- encoders

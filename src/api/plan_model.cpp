@@ -36,28 +36,28 @@ int64_t physical_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_S
 
 }  // namespace
 
-PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) : num_threads_(options.num_threads) {
-  if (engine.kind != ModelKind::kDecoder)
+PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) : engine_(std::move(engine)), num_threads_(options.num_threads) {
+  if (engine_.kind != ModelKind::kDecoder)
     fail(ErrorCode::kUnsupported, "{}: is an encoder, which generates no text; Encoder and 'headrace embed' make vectors with it",
-         engine.origin);
-  require_weights(engine);
-  check_logits(engine);
-  const DType dtype = kv_cache_dtype(engine);
-  kv_bytes_per_token_ = headrace::kv_bytes_per_token(engine);
-  std::vector<Value> states = engine.program.leaves(Leaf::kState);
-  for (const Value& kv : states) engine.program.set_type(kv, {dtype, kv.shape()});
-  engine.program.infer_types();
+         engine_.origin);
+  require_weights(engine_);
+  check_logits(engine_);
+  const DType dtype = kv_cache_dtype(engine_);
+  kv_bytes_per_token_ = headrace::kv_bytes_per_token(engine_);
+  std::vector<Value> states = engine_.program.leaves(Leaf::kState);
+  for (const Value& kv : states) engine_.program.set_type(kv, {dtype, kv.shape()});
+  engine_.program.infer_types();
 
-  limits_.vocab_size = int(engine.vocab_size);
+  limits_.vocab_size = int(engine_.vocab_size);
   limits_.block_tokens = kBlockTokens;
   limits_.max_step_tokens = kStepTokens;
   limits_.max_logit_rows = kLogitRows;
   // Nothing of the cache costs memory before it is used; a quarter of the machine is the most that it may come to.
   const int64_t per_token = std::max<int64_t>(kv_bytes_per_token_, 1);
   const int64_t affordable = std::clamp<int64_t>(physical_memory() / 4 / per_token, kBlockTokens, kMostCached);
-  const int64_t wanted = options.context > 0 ? options.context : std::min(engine.max_positions, affordable);
-  if (wanted > engine.max_positions)
-    invalid("a context of {} tokens: {} was made for at most {}", wanted, engine.origin, engine.max_positions);
+  const int64_t wanted = options.context > 0 ? options.context : std::min(engine_.max_positions, affordable);
+  if (wanted > engine_.max_positions)
+    invalid("a context of {} tokens: {} was made for at most {}", wanted, engine_.origin, engine_.max_positions);
   if (wanted > affordable)
     fail(ErrorCode::kOutOfMemory, "a context of {} tokens needs {} MB of cache, {} MB are at hand; ask for at most {}", wanted,
          wanted * kv_bytes_per_token_ >> 20, physical_memory() / 4 >> 20, affordable);
@@ -65,7 +65,7 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) : num_threa
   const int64_t cached = std::min(affordable, std::max<int64_t>(wanted * kContextsCached, 8 * kStepTokens));
   limits_.num_blocks = int(std::max((wanted + kBlockTokens - 1) / kBlockTokens + 1, cached / kBlockTokens));
 
-  engine_ = std::move(engine);
+  engine_.text = {};
   lowered_ = lower(std::move(engine_.weights));
   make_cache();
 }

@@ -188,7 +188,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
                                                  {"headrace.version", std::string(version())},
                                                  {"engine", text_of(description, path)},
                                                  {"program", engine.program.to_text()}};
-  if (engine.tactics != "null")
+  if (!engine.tactics.empty())
     metadata[kTacticsKey] = with_context(path + ": cannot be written", [&] { return with_checksum(engine.tactics); });
   SafetensorsWriter writer(path, items, metadata);
   if (mode == WeightsMode::kEmbed)

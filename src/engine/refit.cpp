@@ -7,7 +7,8 @@ namespace headrace {
 
 void require_weights(const Engine& engine) {
   if (engine.weights || engine.program.leaves(Leaf::kParameter).empty()) return;
-  fail(ErrorCode::kUnsupported, "{}: is an engine without weights; name the checkpoint that they are in: --checkpoint PATH (in C++: refit)",
+  fail(ErrorCode::kUnsupported,
+       "{}: is an engine without weights; name the checkpoint that they are in with --checkpoint PATH, or 'headrace refit' (in C++: refit)",
        engine.origin);
 }
 
