@@ -224,7 +224,10 @@ TEST(Refit, GivesAnEngineOtherWeightsAsABuildWould) {
   EXPECT_EQ(ids({"run", engine, "--checkpoint", folder / "other"}), ids({"run", folder / "other"}));
   EXPECT_EQ(headrace({"refit", engine, folder / "other", "-o", engine}).code, 0) << "over itself";
   EXPECT_TRUE(read_text(engine) == read_text(fresh));
-  EXPECT_EQ(headrace({"eval", folder / "b.engine", "--checkpoint", llama, "--text", llama + "/config.json", "--max-tokens", "40"}).code, 0);
+  EXPECT_EQ(headrace({"eval", folder / "b.engine", "--checkpoint", llama, "--text", llama + "/config.json", "--max-tokens", "40",
+                      "--context", "16"})
+                .code,
+            0);
 
   const auto fails_with = [&](const std::vector<std::string>& words, const std::string& part) {
     const Outcome o = headrace(words);
@@ -252,7 +255,7 @@ TEST(Build, AnEngineWithoutWeightsDoesAllThatNeedsNone) {
   EXPECT_EQ(headrace({"build", engine, "-o", copy, "--weights", "none"}).code, 0);
   EXPECT_TRUE(read_text(copy) == read_text(engine));
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"run", engine, "-p", "x"},
-                                                                                     {"bench", engine},
+                                                                                     {"bench", engine, "--prompt", "16", "--gen", "4"},
                                                                                      {"eval", engine, "--text", llama + "/config.json"},
                                                                                      {"build", engine, "-o", folder / "c"}}) {
     const Outcome o = headrace(words);

@@ -86,6 +86,12 @@ struct Parts {
   std::string data;
 };
 
+// Of thousands of files, each with its line.
+struct Quiet {
+  Quiet() { CaptureStderr(); }
+  ~Quiet() { GetCapturedStderr(); }
+};
+
 struct Damage : testing::Test {
   enum class Outcome { kRefused, kRuns };
 
@@ -110,7 +116,8 @@ struct Damage : testing::Test {
   void for_each_damage(const OrderedJson& whole, const Use& use) {
     static const OrderedJson kWrong[] = {nullptr,        -1,   int64_t{1} << 40,           INT64_MAX, UINT64_MAX, 1e308, "",
                                          "f32[9999999]", true, OrderedJson::array({1e18}), {},        {{"a", 1}}};
-    for (const auto& [pointer, value] : whole.flatten().items()) {
+    const OrderedJson flat = whole.flatten();
+    for (const auto& [pointer, value] : flat.items()) {
       const OrderedJson::json_pointer at(pointer);
       OrderedJson broken = whole;
       if (broken[at.parent_pointer()].is_object()) {
@@ -131,24 +138,26 @@ struct Damage : testing::Test {
 };
 
 TEST_F(Damage, AFileCutShortIsRefused) {
-  for (size_t size = 0; size < bytes.size(); size += size < 16 ? 1 : 61) expect_refused(bytes.substr(0, size), std::to_string(size));
+  for (size_t size = 0; size < bytes.size(); size += size < 16 ? 1 : 211) expect_refused(bytes.substr(0, size), std::to_string(size));
   expect_refused(bytes.substr(0, bytes.size() - 1), "the last byte");
   EXPECT_EQ(outcome(bytes, true), Outcome::kRuns);
 }
 
 TEST_F(Damage, AnyFlippedBitIsAnErrorOrRuns) {
+  const Quiet quiet;
   uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof header);
-  for (size_t at = 0; at < bytes.size(); at += at < 8 + header ? 1 : 97) {
+  for (size_t at = 0; at < bytes.size(); at += at < 8 + header ? 3 : 97) {
     std::string broken = bytes;
-    broken[at] = char(broken[at] ^ (at % 3 == 0 ? 0x80 : 1 << at % 5));
-    outcome(broken, at % 7 == 0);
+    broken[at] = char(broken[at] ^ (at % 4 == 0 ? 0x80 : 1 << at % 5));
+    outcome(broken, at % 2 == 0);
   }
-  EXPECT_GT(num_run, 100);
-  EXPECT_GT(num_refused, 1000);
+  EXPECT_GT(num_run, 20);
+  EXPECT_GT(num_refused, 500);
 }
 
 TEST_F(Damage, AnyPartGoneOrAbsurdIsAnErrorOrRuns) {
+  const Quiet quiet;
   const Parts whole(bytes);
   EXPECT_EQ(outcome(whole.joined(), true), Outcome::kRuns);
   Parts broken = whole;

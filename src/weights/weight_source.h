@@ -37,8 +37,9 @@ struct WeightProblem {
 std::vector<WeightProblem> find_weight_problems(std::span<const DeclaredWeight> declared, const WeightSource& source);
 // Throws one Error(kInvalidArgument) that lists every problem, if there is one. `model` and `hint` are its last words on the first line and
 // its last line.
-void check_weights(std::span<const DeclaredWeight> declared, const WeightSource& source,
-                   std::string_view model = "the model that its configuration describes",
-                   std::string_view hint = "Is the configuration from a model of another size or kind, or is a file of the checkpoint missing?");
+void check_weights(
+    std::span<const DeclaredWeight> declared, const WeightSource& source,
+    std::string_view model = "the model that its configuration describes",
+    std::string_view hint = "Is the configuration from a model of another size or kind, or is a file of the checkpoint missing?");
 
 }  // namespace headrace
