@@ -59,11 +59,7 @@ TEST(Functional, ErrorsNameTheFunctionBothTypesAndTheLineOfTheCall) {
   EXPECT_THAT(error_at(here(), [&] { linear(x, g("f32[8, 65]")); }), HasSubstr("linear(f32[tokens, 64], f32[8, 65])"));
   EXPECT_THAT(error_at(here(), [&] { softmax(x, 2); }), HasSubstr("axis 2 of a tensor with 2 axes"));
   EXPECT_THAT(error_at(here(), [&] { reshape(x, {-1, -1}); }), HasSubstr("more than one -1"));
-  EXPECT_THAT(error_at(here(),
-                       [&] {
-                         reshape(x, {7, -1});
-                       }),
-              HasSubstr("reshape(f32[tokens, 64]): 64*tokens elements cannot be seen as"));
+  EXPECT_THAT(error_at(here(), [&] { reshape(x, {7, -1}); }), HasSubstr("reshape(f32[tokens, 64]): 64*tokens elements cannot be seen as"));
   EXPECT_THAT(error_at(here(), [&] { reshape(x, {0, -1}); }), HasSubstr("cannot be seen as"));
   EXPECT_THAT(error_at(here(), [&] { split(x, {1, 2}, 1); }), HasSubstr("add up to 3, axis 1 has 64"));
   EXPECT_THAT(error_at(here(), [&] { split(x, {65, -1}, 1); }), HasSubstr("add up to 64"));

@@ -46,7 +46,7 @@ void register_ops(OpRegistry& ops) {
   register_where(ops);
   register_gated(ops);
   // Along an axis.
-  register_softmax(ops);    // and log_softmax
+  register_softmax(ops);     // and log_softmax
   register_reduce(ops);      // sum prod mean max min argmax cumsum
   register_rms_norm(ops);    // and add_rms_norm
   register_layer_norm(ops);  // and add_layer_norm

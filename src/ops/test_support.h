@@ -22,9 +22,9 @@ TensorType parse_type(std::string_view text);  // "f32[tokens, 8]", as TensorTyp
 
 struct TestOperand {
   HostTensor tensor;
-  bool constant = false;                                     // known when kernels are made
-  bool as_is = false;                                        // never shown to kernels with other strides
-  bool written = false;                                      // kernels and reference write to it: compared after the run
+  bool constant = false;                                         // known when kernels are made
+  bool as_is = false;                                            // never shown to kernels with other strides
+  bool written = false;                                          // kernels and reference write to it: compared after the run
   TestOperand(HostTensor tensor) : tensor(std::move(tensor)) {}  // NOLINT: a tensor is an operand
 };
 TestOperand constant(HostTensor tensor);

@@ -79,14 +79,12 @@ std::shared_ptr<const WeightSource> small_weights(DType dtype = DType::kF32, con
   return memory_weights({{"w", HostTensor(dtype, sizes)}});
 }
 
-TEST(BadInput, ACycleIsAnErrorCompiledOrNot) {
-  for (const bool compile : {true, false}) {
-    Graph graph = small_graph();
-    Node* first = graph.nodes()[0];
-    graph.set_input(*first, 0, graph.outputs()[0].value);
-    EXPECT_THAT(test::error_of([&] { Session(std::move(graph), small_weights(), {.compile = compile}); }),
-                HasSubstr("before it is produced"));
-  }
+TEST(BadInput, NoCycleCanBeMade) {
+  Graph graph = small_graph();
+  Node* first = graph.nodes()[0];
+  EXPECT_THAT(test::error_of([&] { graph.set_input(*first, 0, graph.outputs()[0].value); }), HasSubstr("it is produced later"));
+  EXPECT_THAT(test::error_of([&] { graph.replace_all_uses(first->input(0), first->output()); }), HasSubstr("produced by that node itself"));
+  EXPECT_NO_THROW(Session(std::move(graph), small_weights()));
 }
 
 TEST(BadInput, ValuesOfAnotherGraphAreRefused) {
@@ -94,9 +92,8 @@ TEST(BadInput, ValuesOfAnotherGraphAreRefused) {
   const Value mine = graph.find(Leaf::kInput, "x"), foreign = other.find(Leaf::kInput, "x");
   EXPECT_THAT(test::error_of([&] { add(mine, foreign); }), HasSubstr("belongs to another graph"));
   EXPECT_THAT(test::error_of([&] { graph.mark_output(foreign, "other"); }), HasSubstr("belongs to another graph"));
-  EXPECT_THAT(test::error_of([&] { relu(Value()); }), HasSubstr("empty Value"));
-  graph.set_input(*graph.nodes()[0], 0, foreign);
-  EXPECT_THROW(Session(std::move(graph), small_weights()), Error);
+  EXPECT_THAT(test::error_of([&] { relu(Value()); }), HasSubstr("empty"));
+  EXPECT_THAT(test::error_of([&] { graph.set_input(*graph.nodes()[0], 0, foreign); }), HasSubstr("belongs to another graph"));
 }
 
 TEST(BadInput, WeightsThatDoNotFitAreNamed) {

@@ -90,17 +90,19 @@ class RegionFormer {
     Graph body(graph_.shared_ops(), "body");
     std::unordered_map<Value, Value> image;
     operands_.clear(), results_.clear();
-    for (const Node* node : ordered) {
-      std::vector<Value> inputs;
+    for (const Node* node : ordered)  // leaves first: nodes take the names that these leave
       for (const Value& in : node->inputs()) {
-        Value& inner = image[in];
-        if (!inner && in.leaf() == Leaf::kConstant && in.constant().view().numel() == 1) inner = body.constant(in.constant(), in.name());
-        if (!inner) {
-          inner = body.input(in.name(), in.type());
+        if (image.count(in) || is_member(in.producer())) continue;
+        if (in.leaf() == Leaf::kConstant && in.constant().view().numel() == 1) {
+          image[in] = body.constant(in.constant(), in.name());
+        } else {
+          image[in] = body.input(in.name(), in.type());
           operands_.push_back(in);
         }
-        inputs.push_back(inner);
       }
+    for (const Node* node : ordered) {
+      std::vector<Value> inputs;
+      for (const Value& in : node->inputs()) inputs.push_back(image.at(in));
       image[node->output()] = emit_in(body, *node, inputs)[0];
     }
     for (const Node* node : ordered) {
@@ -111,8 +113,9 @@ class RegionFormer {
       body.mark_output(image.at(out), out.name());
       results_.push_back(out);
     }
-    if (operands_.empty() || operands_.size() > kMostOperands || !is_worthwhile(body)) return false;
+    if (operands_.empty() || operands_.size() > kMostOperands) return false;
     try {
+      if (!is_worthwhile(body)) return false;
       body_ = RegionBody(std::move(body));
     } catch (const Error&) {  // shapes that do not go together in one region
       return false;

@@ -328,6 +328,17 @@ TEST(FormRegions, SpellOutANormBesideOtherOps) {
   EXPECT_FALSE(changes(form_regions, "%y = rms_norm(%x, %n)\n return %y")) << "which has its kernel";
 }
 
+TEST(FormRegions, OperandsMayHaveNumbersForNames) {
+  const std::string text =
+      bodies("%m = rms_norm(%x, %n)\n %3 = linear(%r, %w)\n %4 = linear(%x, %w)\n %a = add(%m, %3)\n %y = mul(%a, %4)\n return %y");
+  EXPECT_NE(text.find("square(%x)"), std::string::npos) << text;
+  EXPECT_NE(text.find("=> y "), std::string::npos) << text;
+}
+
+TEST(FormRegions, LeaveValuesThatDoNotBroadcastToOneShapeApart) {
+  EXPECT_EQ(bodies(" input %i : f32[1, 2]\n input %j : f32[3]\n %s = sum(%i) {axes=[1], keepdim=true}\n %y = add(%j, %s)\n return %y"), "");
+}
+
 TEST(FormRegions, MarkedAndSharedValuesAreResultsToo) {
   EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n return %y, %a"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");
   EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n %z = linear(%a, %w)\n return %y, %z"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");

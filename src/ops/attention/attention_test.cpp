@@ -36,7 +36,7 @@ TEST(Attention, AveragesValuesByTheSoftmaxOfScores) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 1, .scale = 2};
   const float log2 = 0.69314718f;  // scores of token 1: 2 * q * k = 0 and log 4
   const std::vector<TestOperand> operands = {floats({2, 1}, {1, 1}), floats({2, 1}, {0, log2}), floats({2, 1}, {10, 20}),
-                                         integers({2}, {0, 2})};
+                                             integers({2}, {0, 2})};
   const std::vector<float> y = reference_floats("attention", a, operands);
   EXPECT_FLOAT_EQ(y[0], 10);
   EXPECT_FLOAT_EQ(y[1], 10 * 0.2f + 20 * 0.8f);
@@ -44,8 +44,8 @@ TEST(Attention, AveragesValuesByTheSoftmaxOfScores) {
 
 TEST(Attention, AWindowForgetsAndSequencesAreApart) {
   const Attention a{.heads = 1, .kv_heads = 1, .head_dim = 1, .window = 2};
-  const std::vector<TestOperand> operands = {floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {1, 3, 5, 7, 9}),
-                                         integers({3}, {0, 3, 5})};
+  const std::vector<TestOperand> operands = {floats({5, 1}, {0, 0, 0, 0, 0}), floats({5, 1}, {0, 0, 0, 0, 0}),
+                                             floats({5, 1}, {1, 3, 5, 7, 9}), integers({3}, {0, 3, 5})};
   EXPECT_EQ(reference_floats("attention", a, operands), (std::vector<float>{1, 2, 4, 7, 8}));
 }
 

@@ -40,7 +40,7 @@ TEST(KvWrite, KernelsMatchTheReference) {
   for (DType t : {DType::kF32, DType::kF16, DType::kBF16})
     for (int64_t head_dim : {1, 20, 64}) {
       std::vector<TestOperand> operands = {random_tensor({5, 2, 3, 4, head_dim}, t), random_tensor({7, 3 * head_dim}, DType::kF32, 2),
-                                       random_tensor({7, 3 * head_dim}, DType::kF32, 3), integers({7}, {19, 3, -1, 8, 0, 12, 5})};
+                                           random_tensor({7, 3 * head_dim}, DType::kF32, 3), integers({7}, {19, 3, -1, 8, 0, 12, 5})};
       operands[0].as_is = true;
       expect_kernels_match_reference("kv_write", {}, operands, {.relative = 0, .absolute = 0});
     }

@@ -50,7 +50,7 @@ HostTensor vectors(const Sequence& s, int which, int64_t row, float scale = 2) {
 
 // The operands of a step with these sequences: a cache full of NaN but for their tokens, in blocks in random order.
 std::vector<TestOperand> step(const Attention& a, DType kv_type, const std::vector<Sequence>& sequences, int64_t block_tokens,
-                          float scale = 2) {
+                              float scale = 2) {
   std::vector<int64_t> offsets = {0}, lengths, tables;
   int64_t max_blocks = 1, num_blocks = 2;
   for (const Sequence& s : sequences) {

@@ -36,9 +36,10 @@ TEST(QkvPost, RefusesWhatCannotBe) {
 
 std::vector<TestOperand> operands(const QkvPost& a, int64_t rotary_dim, DType kv) {
   const int64_t d = a.head_dim;
-  std::vector<TestOperand> operands = {random_tensor({4, 2, a.kv_heads, 3, d}, kv),        random_tensor({7, a.heads * d}, DType::kF32, 2),
-                                   random_tensor({7, a.kv_heads * d}, DType::kF32, 3), random_tensor({7, a.kv_heads * d}, DType::kF32, 4),
-                                   random_tensor({7, rotary_dim}, DType::kF32, 5, 1),  integers({7}, {7, 2, -1, 11, 0, 3, 5})};
+  std::vector<TestOperand> operands = {
+      random_tensor({4, 2, a.kv_heads, 3, d}, kv),        random_tensor({7, a.heads * d}, DType::kF32, 2),
+      random_tensor({7, a.kv_heads * d}, DType::kF32, 3), random_tensor({7, a.kv_heads * d}, DType::kF32, 4),
+      random_tensor({7, rotary_dim}, DType::kF32, 5, 1),  integers({7}, {7, 2, -1, 11, 0, 3, 5})};
   if (a.qk_norm) operands.push_back(random_tensor({d}, DType::kF32, 6)), operands.push_back(random_tensor({d}, DType::kF32, 7));
   operands[0].as_is = true;
   return operands;

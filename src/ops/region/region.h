@@ -30,8 +30,9 @@ struct Region {
   void fields(auto&& f) { f("body", body); }
 };
 
-// Whether a region may hold the node. Its op is a built-in one and pointwise, or a sum, mean, max or min over the last axis that keeps the axis; its
-// types are floats, bool, i8 or u8, which fp32 holds exactly. Integers come from casts of floats alone, for their arithmetic wraps around.
+// Whether a region may hold the node. Its op is a built-in one and pointwise, or a sum, mean, max or min over the last axis that keeps the
+// axis; its types are floats, bool, i8 or u8, which fp32 holds exactly. Integers come from casts of floats alone, for their arithmetic
+// wraps around.
 bool is_region_op(const Node& node);
 
 // The shape over which the body runs: that of its largest values. Values whose last axis is 1 there are one per row; operands broadcast.

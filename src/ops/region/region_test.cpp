@@ -133,7 +133,7 @@ TEST(Region, RowsMayHaveOneElement) {
   for (const char* type : {"f32", "bf16"})
     for (const char* op : {"sum", "mean", "max", "min"}) {
       const std::string reduced = fmt::format("input %x : {}[r, 1] %y = {}(%x) {{axes=[-1], keepdim=true}}", type, op);
-      const Operand x = random_tensor({5, 1}, *parse_dtype(type));
+      const TestOperand x = random_tensor({5, 1}, *parse_dtype(type));
       expect_kernels_match_reference("region", region(reduced + " return %y"), {x});
       expect_kernels_match_reference("region", region(reduced + " %z = neg(%y) %d = sub(%x, %z) return %d, %y"), {x});
     }
