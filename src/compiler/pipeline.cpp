@@ -18,6 +18,7 @@ struct NamedPass {
 constexpr NamedPass kPipeline[] = {
     {"canonicalize", canonicalize},            // one spelling for each idea, equal nodes once, constant expressions first
     {"recognize", recognize},                  // norms, activations, softmax, rope in the plain ops that spell them
+    {"move-dequantize", move_dequantize},      // behind what only arranges integers
     {"fuse-gated-mlp", fuse_gated_mlp},        // act(x Wg) * (x Wu)
     {"merge-linears", merge_linears},          // q, k, v: parallel linears of one input
     {"fuse-linear", fuse_linear},              // what stands before and after a linear: norm, bias, activation, residual

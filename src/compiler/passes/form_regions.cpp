@@ -17,7 +17,10 @@ constexpr size_t kMostNodes = 48, kMostOperands = 16;
 constexpr int kMostReductions = 2;  // that depend on each other: a norm's, then a quantization's
 
 // Ops with kernels of their own that regions spell out, rather than let a value go to memory before or after them.
-bool is_spelt_out(const Node& node) { return is_op(&node, "rms_norm") || is_op(&node, "layer_norm") || is_op(&node, "softmax"); }
+bool is_spelt_out(const Node& node) {
+  constexpr std::string_view kOps[] = {"rms_norm", "layer_norm", "softmax", "quantize", "dequantize"};
+  return std::find(std::begin(kOps), std::end(kOps), node.op().name) != std::end(kOps);
+}
 
 // The node as a region's body has it: itself, or its decomposition.
 std::vector<Value> emit_in(Graph& body, const Node& node, const std::vector<Value>& operands) {

@@ -14,6 +14,9 @@ void merge_equal_nodes(Graph& graph);  // a part of it
 // Plain ops in which a fused op is spelt become that op: src/compiler/recognize.
 void recognize(Graph& graph, const CompileOptions& options);
 
+// dequantize moves behind permute, slice, view and concat, towards what computes with the numbers.
+void move_dequantize(Graph& graph, const CompileOptions& options);
+
 // mul(act(linear(x, gate)), linear(x, up)) -> fused_linear {gated}, either order of the factors.
 void fuse_gated_mlp(Graph& graph, const CompileOptions& options);
 

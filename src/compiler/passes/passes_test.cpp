@@ -339,6 +339,15 @@ TEST(FormRegions, LeaveValuesThatDoNotBroadcastToOneShapeApart) {
   EXPECT_EQ(bodies(" input %i : f32[1, 2]\n input %j : f32[3]\n %s = sum(%i) {axes=[1], keepdim=true}\n %y = add(%j, %s)\n return %y"), "");
 }
 
+TEST(FormRegions, ANormAndTheQuantizationThatFollowsAreOneNode) {
+  const std::string text =
+      bodies(" input %s : f32[tokens, 1]\n input %z : f32[tokens, 8]\n %m = rms_norm(%x, %n)\n %q = quantize(%m, %s)\n return %q");
+  EXPECT_NE(text.find("round("), std::string::npos) << text;
+  EXPECT_NE(text.find("cast("), std::string::npos) << text;
+  EXPECT_EQ(bodies(" input %i : i8[tokens, 8]\n input %s : f32[]\n %d = dequantize(%i, %s)\n %y = add(%d, %x)\n return %y"),
+            "%0 = cast(%i); %1 = mul(%0, %s); %2 = add(%1, %x); => y ");
+}
+
 TEST(FormRegions, MarkedAndSharedValuesAreResultsToo) {
   EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n return %y, %a"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");
   EXPECT_EQ(bodies("%a = add(%x, %r)\n %y = tanh(%a)\n %z = linear(%a, %w)\n return %y, %z"), "%0 = add(%x, %r); %1 = tanh(%0); => a y ");

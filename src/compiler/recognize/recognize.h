@@ -16,4 +16,7 @@ std::vector<Rule> attention_rules();  // softmax(q k^T scale + mask) v, with rep
 std::vector<Rule> rope_rules();       // both layouts, and its table
 std::vector<Rule> gated_rules();      // act(x[..., :n]) * x[..., n:]
 
+// Of the pass move-dequantize: dequantize behind what only arranges elements.
+std::vector<Rule> dequantize_rules();
+
 }  // namespace headrace

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "ops/reference.h"
+#include "ops/spelling.h"
+#include "ops/views/views.h"
 
 namespace headrace {
 namespace {
@@ -61,6 +63,33 @@ void reference_dequantize(const OpCall& call, std::span<const Tensor> in, std::s
   for_each_scaled(in, out[0], call.as<Dequantize>().axis, [](float q, float scale, float zero_point) { return (q - zero_point) * scale; });
 }
 
+// A scale or zero point in fp32 that broadcasts to x.
+Value spread(Graph& graph, Value scale, Value x, int64_t axis) {
+  scale = cast_to(graph, scale, DType::kF32);
+  const int rank = x.shape().rank();
+  if (scale.shape().rank() != 1 || rank <= 1) return scale;
+  const int64_t at = axis < 0 ? axis + rank : axis;
+  if (at == rank - 1) return scale;
+  std::vector<Dim> shape(static_cast<size_t>(rank), Dim(1));
+  shape[size_t(at)] = scale.shape()[0];
+  return graph.emit("view", View{.shape = Shape(std::move(shape))}, {scale});
+}
+
+std::vector<Value> decompose_quantize(Graph& graph, const Node& node, std::span<const Value> in) {
+  const auto& a = node.attributes_as<Quantize>();
+  Value y = graph.emit("div", {cast_to(graph, in[0], DType::kF32), spread(graph, in[1], in[0], a.axis)});
+  y = graph.emit("round", {y});
+  if (in.size() == 3) y = graph.emit("add", {y, spread(graph, in[2], in[0], a.axis)});
+  return {cast_to(graph, y, a.dtype)};
+}
+
+std::vector<Value> decompose_dequantize(Graph& graph, const Node& node, std::span<const Value> in) {
+  const auto& a = node.attributes_as<Dequantize>();
+  Value y = cast_to(graph, in[0], DType::kF32);
+  if (in.size() == 3) y = graph.emit("sub", {y, spread(graph, in[2], in[0], a.axis)});
+  return {cast_to(graph, graph.emit("mul", {y, spread(graph, in[1], in[0], a.axis)}), a.dtype)};
+}
+
 }  // namespace
 
 Tensor along_axis(const Tensor& scale, int rank, int64_t axis) {
@@ -81,6 +110,7 @@ void register_quantize(OpRegistry& ops) {
            .max_inputs = 3,
            .infer = infer_quantize,
            .reference = reference_quantize,
+           .decompose = decompose_quantize,
            .row_wise = true});
   ops.add({.name = "dequantize",
            .attributes = &attribute_type<Dequantize>(),
@@ -88,6 +118,7 @@ void register_quantize(OpRegistry& ops) {
            .max_inputs = 3,
            .infer = infer_dequantize,
            .reference = reference_dequantize,
+           .decompose = decompose_dequantize,
            .row_wise = true});
 }
 

@@ -71,5 +71,19 @@ TEST(Quantize, EveryKernelMatchesTheReference) {
                                  {random_tensor({2, 3, 5}, DType::kI32, 1, 9), scales({3})});
 }
 
+TEST(Quantize, DecompositionsMeanTheSame) {
+  const HostTensor x = random_tensor({3, 5, 7}, DType::kF32, 1, 60), scale = floats({5}, {0.5, 0.25, 1, 2, 0.125});
+  const HostTensor zero = integers({5}, {0, 3, -2, 1, 7}, DType::kI8), one = floats({}, {0.3f}), token = floats({3, 1, 1}, {0.5, 2, 1});
+  for (const DType dtype : {DType::kI8, DType::kU8}) {
+    expect_decomposition_matches("quantize", Quantize{.dtype = dtype, .axis = 1}, {x, scale, zero});
+    expect_decomposition_matches("quantize", Quantize{.dtype = dtype}, {x, one});
+    expect_decomposition_matches("quantize", Quantize{.dtype = dtype}, {x, token});
+  }
+  const HostTensor q = random_tensor({3, 5, 7}, DType::kI8, 1, 100);
+  expect_decomposition_matches("dequantize", Dequantize{.axis = -2}, {q, scale, zero});
+  expect_decomposition_matches("dequantize", Dequantize{}, {q, one});
+  expect_decomposition_matches("dequantize", Dequantize{.dtype = DType::kBF16}, {q, token}, {.relative = 1e-2});
+}
+
 }  // namespace
 }  // namespace headrace
