@@ -3,7 +3,7 @@
 get_property(rooms GLOBAL PROPERTY HEADRACE_ROOMS)
 list(REMOVE_ITEM rooms cli)
 list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:headrace_\\1>" OUTPUT_VARIABLE objects)
-file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/headrace/*.h)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/headrace/*.h ${PROJECT_SOURCE_DIR}/include/headrace/*.hpp)
 
 add_library(headrace_library STATIC ${objects})
 add_library(headrace::headrace ALIAS headrace_library)
@@ -14,6 +14,13 @@ target_link_libraries(headrace_library PRIVATE fmt::fmt PkgConfig::PCRE2 PkgConf
 if(HEADRACE_SANITIZE)
   target_link_options(headrace_library PUBLIC -fsanitize=${HEADRACE_SANITIZE})
 endif()
+
+# What plugins are built against: headers alone.
+add_library(headrace_plugin_headers INTERFACE)
+add_library(headrace::plugin ALIAS headrace_plugin_headers)
+set_target_properties(headrace_plugin_headers PROPERTIES EXPORT_NAME plugin)
+target_include_directories(headrace_plugin_headers INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(headrace_plugin_headers INTERFACE cxx_std_17)
 
 # Each public header is compiled on its own, so that none leans on what another includes.
 if(HEADRACE_TESTS)
@@ -36,6 +43,8 @@ file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconf
 configure_file(${PROJECT_SOURCE_DIR}/cmake/headrace.pc.in ${PROJECT_BINARY_DIR}/package/headrace.pc @ONLY)
 
 install(TARGETS headrace_library EXPORT headrace COMPONENT library FILE_SET HEADERS COMPONENT library)
+install(TARGETS headrace_plugin_headers EXPORT headracePlugin COMPONENT library)
+install(EXPORT headracePlugin NAMESPACE headrace:: FILE headracePluginTargets.cmake DESTINATION ${package} COMPONENT library)
 install(EXPORT headrace NAMESPACE headrace:: FILE headraceTargets.cmake DESTINATION ${package} COMPONENT library)
 install(FILES ${PROJECT_BINARY_DIR}/package/headraceConfig.cmake ${PROJECT_BINARY_DIR}/package/headraceConfigVersion.cmake
   DESTINATION ${package} COMPONENT library)

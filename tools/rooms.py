@@ -3,17 +3,21 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = {".h", ".cpp", ".cu", ".cuh"}
+SOURCES = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 
 # The room that stands behind each public header: who includes the header depends on that room.
 PUBLIC_HEADERS = {
     "types.h": "core",
+    "logits_processor.h": "core",
     "attributes.h": "ir",
     "graph.h": "ir",
     "rewrite.h": "ir",
     "functional.h": "ops",
     "nn.h": "nn",
     "weights.h": "weights",
+    "plugin.h": "plugin",
+    "plugin.hpp": "plugin",
+    "plugins.h": "plugin",
     "compile.h": "compiler",
     "session.h": "session",
     "engine.h": "engine",

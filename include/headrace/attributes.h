@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -86,8 +87,8 @@ void parse_field(std::string_view text, T& value) {
 struct AttributeType {
   const std::type_info& type;
   std::vector<Field> (*get)(const void*);
-  void (*set)(void*, const Field&);            // throws Error(kInvalidArgument) for an unknown name or a bad value
-  std::shared_ptr<void> (*copy)(const void*);  // of defaults when null
+  void (*set)(void*, const Field&);                        // throws Error(kInvalidArgument) for an unknown name or a bad value
+  std::function<std::shared_ptr<void>(const void*)> copy;  // of defaults when null
 };
 
 [[noreturn]] void fail_attribute(std::string_view name, const std::string& why);

@@ -13,6 +13,7 @@ struct BuildOptions {
   std::string dtype = "auto";
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
   CompileOptions passes;                   // kv_cache is decided by the model's kind
+  std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h: their formats, families, ops and passes
 };
 
 // `checkpoint`: a Hugging Face folder, a .gguf file, or, with random weights, a config.json. Throws Error for anything that does not fit

@@ -12,10 +12,12 @@
 #include <chrono>
 #include <functional>
 
+#include "headrace/logits_processor.h"
 #include "headrace/types.h"
 
 namespace headrace {
 
+class Plugins;
 class WeightSource;
 namespace runtime {
 class Model;
@@ -25,12 +27,16 @@ using RequestId = uint64_t;
 
 // ---------------------------------------------------------------------------------------------------------------- requests
 
-// How the next token is chosen. Applied in this order: repetition, presence and frequency penalty, bias, min_tokens, bad words,
+// How the next token is chosen. Applied in this order: repetition, presence and frequency penalty, bias, min_tokens, bad words, processors,
 // temperature, top_k, top_p, min_p. A result depends on the request and its seed alone, never on what else runs.
 struct SamplingParams {
   struct Bias {
     int32_t token = 0;
     float bias = 0;  // added to the logit; -infinity forbids the token
+  };
+  struct Processor {
+    std::string name;     // one of ExecutorOptions::logits_processors
+    std::string options;  // what that understands: JSON, or ""
   };
   float temperature = 0;         // below 1e-5: greedy, the lowest id among equals
   int top_k = 0;                 // only the k likeliest, and what is as likely as the last of them; 0: all, 1: greedy
@@ -40,9 +46,10 @@ struct SamplingParams {
   float presence_penalty = 0;    // subtracted from each token that the output holds already
   float frequency_penalty = 0;   // subtracted once per time that the output holds it
   std::vector<Bias> logit_bias;
-  int vocab_limit = 0;           // ids from here on are neither sampled nor listed as likely; 0: the whole vocabulary. LLM sets it to
-                                 // where its tokenizer's tokens end
-  std::optional<uint64_t> seed;  // absent: random, from the operating system
+  std::vector<Processor> processors;  // in this order
+  int vocab_limit = 0;                // ids from here on are neither sampled nor listed as likely; 0: the whole vocabulary. LLM sets it to
+                                      // where its tokenizer's tokens end
+  std::optional<uint64_t> seed;       // absent: random, from the operating system
 };
 
 // Hands over the fp32 logits of consecutive positions, each position once and in order.
@@ -134,6 +141,7 @@ struct ExecutorOptions {
   int max_step_tokens = 0;             // tokens computed per step; longer prompts are cut into chunks; 0: what the model allows
   bool prefix_cache = true;            // equal beginnings of prompts are computed once; not with longrope
   std::vector<int32_t> eos_token_ids;  // the model's own end tokens
+  LogitsProcessors logits_processors;  // that requests may choose, by name
 };
 
 struct ExecutorStats {
@@ -214,7 +222,8 @@ struct LoadOptions {
   int context = 0;              // tokens that a sequence may have; 0: the model's, as far as a quarter of the memory goes
   std::string checkpoint;       // of an engine: takes its weights from here instead (refit in headrace/build.h); it may have none
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
-  ExecutorOptions executor;                // eos_token_ids are the model's, unless given
+  ExecutorOptions executor;                // eos_token_ids are the model's, unless given; processors of plugins are added
+  std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h; null: those of the engine, if it was made with any
 };
 
 struct Engine;

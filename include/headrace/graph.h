@@ -137,6 +137,7 @@ struct OpDef {
   bool commutative = false;   // of two operands, in any order
   // One output, of rank 2 or more, whose row i (along axis 0) depends on row i alone of the operands that have as many rows.
   bool row_wise = false;
+  std::string plugin;  // the name of the plugin that it comes from; empty: none
 };
 
 // The ops that a graph may use. Filled by calls, then shared and unchanging.

@@ -10,6 +10,7 @@
 
 namespace headrace {
 
+class Plugins;
 class WeightSource;
 
 struct SessionOptions {
@@ -17,6 +18,7 @@ struct SessionOptions {
   bool exact = false;   // products in fp32 with weights widened exactly, instead of the speed that stored types permit
   bool compile = true;  // run the passes first; false: the graph as it stands
   CompileOptions passes;
+  std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h: kernels and passes; ops come with the graph
 };
 
 class Session {

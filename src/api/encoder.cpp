@@ -45,7 +45,11 @@ Session make_session(Engine& engine, const LoadOptions& options) {
   if (engine.kind != ModelKind::kEncoder)
     fail(ErrorCode::kUnsupported, "{}: is a decoder, which generates text; an encoder such as BERT is wanted", engine.origin);
   require_weights(engine);
-  return Session(std::move(engine.program), engine.weights, {.num_threads = options.num_threads, .exact = engine.exact, .compile = false});
+  return Session(std::move(engine.program), engine.weights,
+                 {.num_threads = options.num_threads,
+                  .exact = engine.exact,
+                  .compile = false,
+                  .plugins = options.plugins ? options.plugins : engine.plugins});
 }
 
 Tensor view(const std::vector<int32_t>& values) {

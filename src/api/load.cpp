@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "headrace/build.h"
 #include "headrace/llm.h"
+#include "plugin/parts.h"
 
 namespace headrace {
 namespace {
@@ -50,11 +51,11 @@ Engine load_engine(const std::string& path, const LoadOptions& options) {
   if (!is_engine_file(path)) {
     if (!options.checkpoint.empty())
       invalid("{}: is no engine, and has its own weights; only an engine takes those of {}", path, options.checkpoint);
-    return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights});
+    return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights, .plugins = options.plugins});
   }
   if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
   const bool own_weights = options.checkpoint.empty();
-  Engine engine = read_engine(path, {.weights = own_weights});
+  Engine engine = read_engine(path, {.weights = own_weights, .plugins = options.plugins});
   if (!own_weights) refit(engine, options.checkpoint);
   const WeightDType dtype = parse_weight_dtype(options.dtype);
   if (dtype == WeightDType::kF32) engine.exact = true;
@@ -81,6 +82,9 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
   if (executor.eos_token_ids.empty()) executor.eos_token_ids = eos_token_ids(engine, tokenizer);
   // Keys of equal beginnings differ where rope depends on how long the whole prompt is.
   if (const Value reach = engine.program.find(Leaf::kInput, "reach"); reach && !reach.users().empty()) executor.prefix_cache = false;
+  if (options.plugins) engine.plugins = options.plugins;
+  if (engine.plugins)
+    for (const auto& [name, make] : engine.plugins->parts().logits_processors) executor.logits_processors.emplace(name, make);
   auto model =
       std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
   return std::make_unique<Executor>(std::move(model), std::move(executor));

@@ -8,7 +8,7 @@
 #include "engine/inspect.h"
 #include "engine/refit.h"
 #include "lowering/weight_parameters.h"
-#include "ops/ops.h"
+#include "plugin/parts.h"
 
 namespace headrace {
 namespace {
@@ -74,7 +74,7 @@ PlanModel::Lowered PlanModel::lower(std::shared_ptr<const WeightSource> weights)
   Lowered lowered{.device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = num_threads_})};
   lowered.stream = lowered.device->make_stream();
   WeightParameters parameters(engine_.program, std::move(weights));
-  lowered.plan = std::make_unique<Plan>(engine_.program.clone(), lowered.device, *builtin_kernels(), parameters,
+  lowered.plan = std::make_unique<Plan>(engine_.program.clone(), lowered.device, kernels_of(engine_.plugins.get()), parameters,
                                         LoweringOptions{.arithmetic = engine_.exact ? Arithmetic::kExact : Arithmetic::kFast});
   for (const auto& [state, tensor] : cache_) lowered.plan->bind_state(state, tensor);
   return lowered;

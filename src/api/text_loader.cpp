@@ -57,7 +57,7 @@ GgufVocabulary vocabulary_of(const GgufFile& file) {
 TextFiles find_text_files(const std::string& path) {
   if (!is_there(path))
     fail(ErrorCode::kNotFound, "{}: does not exist; wanted a model, a folder with a vocabulary or a vocabulary file", printable(path, 500));
-  if (is_engine_file(path)) return read_engine(path, {.weights = false}).text;
+  if (is_engine_file(path)) return read_engine_text(path);
   TextFiles text = read_text_files(path);
   if (text.empty() && !is_folder(path)) {
     const std::string name = canonical_name(fs::path(path).filename().string());

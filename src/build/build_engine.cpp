@@ -1,12 +1,13 @@
 #include <algorithm>
 
+#include "build/family.h"
 #include "build/weight_dtype.h"
+#include "compiler/plugin_passes.h"
 #include "core/context.h"
 #include "core/json.h"
 #include "headrace/build.h"
-#include "headrace/functional.h"
-#include "models/models.h"
 #include "ops/cast/cast.h"
+#include "plugin/parts.h"
 #include "weights/checkpoint.h"
 #include "weights/random_weights.h"
 
@@ -41,7 +42,8 @@ void convert_matrices(Graph& graph, DType dtype) {
 
 // From the model as its author wrote it to the program.
 Engine compile_engine(Graph graph, std::shared_ptr<const WeightSource> weights, const ModelInfo& info, WeightDType dtype,
-                      CompileOptions passes) {
+                      const BuildOptions& options) {
+  CompileOptions passes = with_plugin_passes(options.passes, options.plugins.get());
   if (dtype == WeightDType::kBF16) convert_matrices(graph, DType::kBF16);
   if (dtype == WeightDType::kF16) convert_matrices(graph, DType::kF16);
   passes.kv_cache = info.kind == ModelKind::kDecoder;
@@ -52,11 +54,9 @@ Engine compile_engine(Graph graph, std::shared_ptr<const WeightSource> weights, 
           .vocab_size = info.vocab_size,
           .max_positions = info.max_positions,
           .weights = std::move(weights),
+          .plugins = options.plugins,
           .exact = dtype == WeightDType::kF32};
 }
-
-// As text. What a GGUF says need not be UTF-8.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -70,13 +70,14 @@ WeightDType parse_weight_dtype(const std::string& dtype) {
 
 Engine build_engine(const std::string& path, const BuildOptions& options) {
   const WeightDType dtype = parse_weight_dtype(options.dtype);
-  Checkpoint checkpoint = open_checkpoint(path);
+  const Plugins* plugins = options.plugins.get();
+  Checkpoint checkpoint = open_checkpoint(path, formats_of(plugins));
   // A family knows no paths: what it says about the configuration gets one here.
-  const ModelFamily& family = *with_context(path, [&] { return &find_model_family(checkpoint.config); });
+  const Family family = with_context(path, [&] { return find_family(checkpoint.config, plugins); });
   std::shared_ptr<const WeightSource> weights = options.random_weights ? nullptr : checkpoint.weights;
   if (!options.random_weights) checkpoint.require_weights();
 
-  Graph graph(builtin_ops(), std::string(family.model_type));
+  Graph graph(ops_of(plugins), family.model_type);
   const DType random_dtype = dtype == WeightDType::kF32   ? DType::kF32
                              : dtype == WeightDType::kF16 ? DType::kF16
                                                           : stored_matrix_dtype(checkpoint.config, path);
@@ -85,7 +86,7 @@ Engine build_engine(const std::string& path, const BuildOptions& options) {
     const std::optional<StoredType> found = weights->find(name);
     return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
   };
-  const ModelInfo info = with_context(path, [&] { return family.build(nn::Scope(graph, stored, DType::kF32), checkpoint.config); });
+  const ModelInfo info = with_context(path, [&] { return family.define(graph, stored, checkpoint.config); });
   const std::vector<DeclaredWeight> declared = declared_weights(graph);
   if (options.random_weights) {
     weights = random_weights(declared, {.seed = *options.random_weights, .matrix_dtype = random_dtype});
@@ -94,7 +95,7 @@ Engine build_engine(const std::string& path, const BuildOptions& options) {
   } else {
     check_weights(declared, *weights);
   }
-  Engine engine = compile_engine(std::move(graph), std::move(weights), info, dtype, options.passes);
+  Engine engine = compile_engine(std::move(graph), std::move(weights), info, dtype, options);
   engine.origin = path;
   engine.config = text_of(checkpoint.config);
   engine.generation = text_of(checkpoint.generation);
@@ -106,14 +107,9 @@ Engine build_engine(const std::string& path, const BuildOptions& options) {
 Engine build_engine(Graph model, std::shared_ptr<const WeightSource> weights, const ModelInfo& info, TextFiles text,
                     const BuildOptions& options) {
   const WeightDType dtype = parse_weight_dtype(options.dtype);
-  const std::string_view wanted = info.kind == ModelKind::kDecoder ? "logits" : "last_hidden_state";
-  if (std::ranges::none_of(model.outputs(), [&](const Graph::Output& o) { return o.name == wanted; }))
-    invalid("{}: the graph has no output '{}', which every {} has; mark it with mark_output", model.name(), wanted, name(info.kind));
-  if (info.vocab_size < 1 || info.vocab_size > INT32_MAX || info.max_positions < 1 || info.max_positions > INT32_MAX)
-    invalid("{}: a vocabulary of {} and {} positions; both are wanted between 1 and {}", model.name(), info.vocab_size, info.max_positions,
-            INT32_MAX);
+  check_info(model, info);
   if (weights) check_weights(declared_weights(model), *weights);
-  Engine engine = compile_engine(std::move(model), std::move(weights), info, dtype, options.passes);
+  Engine engine = compile_engine(std::move(model), std::move(weights), info, dtype, options);
   engine.text = std::move(text);
   return engine;
 }

@@ -1,23 +1,22 @@
 // Other weights for an engine, from a checkpoint. Its program stays, so the checkpoint's configuration must mean the same model.
+#include "build/family.h"
 #include "core/json.h"
 #include "core/log.h"
 #include "engine/refit.h"
 #include "headrace/build.h"
-#include "headrace/functional.h"
-#include "models/models.h"
 #include "weights/checkpoint.h"
 
 namespace headrace {
 namespace {
 
 // What a family makes of a configuration, before any pass, as text: where the texts are equal, so are the models.
-std::string definition(const Json& config, const WeightSource& weights) {
-  Graph graph(builtin_ops());
+std::string definition(const Json& config, const WeightSource& weights, const Plugins* plugins) {
+  Graph graph(ops_of(plugins));
   const nn::StoredTypes stored = [&](const std::string& name) -> std::optional<TensorType> {
     const std::optional<StoredType> found = weights.find(name);
     return found ? std::optional(TensorType{found->dtype, {}}) : std::nullopt;
   };
-  const ModelInfo info = find_model_family(config).build(nn::Scope(graph, stored, DType::kF32), config);
+  const ModelInfo info = find_family(config, plugins).define(graph, stored, config);
   return fmt::format("{} {} {}\n{}", name(info.kind), info.vocab_size, info.max_positions, graph.to_text());
 }
 
@@ -37,7 +36,8 @@ std::string differing_keys(const Json& wanted, const Json& found) {
 void check_config(const Engine& engine, const Checkpoint& checkpoint) {
   const Json config = parse_json(engine.config, engine.origin + ": config");
   if (!config.is_object() || config == checkpoint.config) return;
-  if (definition(config, *checkpoint.weights) == definition(checkpoint.config, *checkpoint.weights)) return;
+  const Plugins* plugins = engine.plugins.get();
+  if (definition(config, *checkpoint.weights, plugins) == definition(checkpoint.config, *checkpoint.weights, plugins)) return;
   invalid("{}: its configuration describes another model than {} was built from; build an engine of it. They differ in{}", checkpoint.path,
           engine.origin, differing_keys(config, checkpoint.config));
 }
@@ -61,7 +61,7 @@ std::string left_out(const Engine& engine, const Checkpoint& checkpoint) {
 
 void refit(Engine& engine, const std::string& path) {
   if (path.ends_with(".safetensors")) return refit(engine, file_weights(path));
-  const Checkpoint checkpoint = open_checkpoint(path);
+  const Checkpoint checkpoint = open_checkpoint(path, formats_of(engine.plugins.get()));
   checkpoint.require_weights();
   check_fit(engine, *checkpoint.weights);
   check_config(engine, checkpoint);

@@ -55,7 +55,7 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
     options.load.num_threads = threads;
     options.load.executor.prefix_cache = false;
     const double start = now_s();
-    Engine engine = load_engine(options.path, options.load);
+    Engine engine = load_model(options);
     if (std::max(s.prompt, 1) + s.gen > engine.max_positions)
       invalid("{}: --prompt {} and --gen {} do not fit the {} tokens that it was made for; ask for fewer", options.path, s.prompt, s.gen,
               engine.max_positions);
@@ -215,6 +215,7 @@ void declare_bench(Options& options) {
   declare_dtype(options, s->model);
   declare_checkpoint(options, s->model);
   declare_random_weights(options, s->model);
+  declare_plugins(options, s->model);
   options.value("--svg", "FILE", s->svg, "draws the roofline");
   options.flag("--json", s->json, "figures as JSON");
   options.footer(

@@ -20,7 +20,7 @@ int build(const BuildSettings& s) {
   std::error_code ignored;
   if (std::filesystem::equivalent(s.model.path, s.output, ignored))
     invalid("{}: would be written over itself; name another output", s.output);
-  const Engine engine = load_engine(s.model.path, s.model.load);
+  const Engine engine = load_model(s.model);
   write_engine(engine, s.output, s.weights);
   report_engine(s.output, engine, now_s() - start, s.json);
   return 0;
@@ -35,6 +35,7 @@ void declare_build(Options& options) {
   declare_dtype(options, s->model);
   declare_weights_mode(options, s->weights);
   declare_random_weights(options, s->model);
+  declare_plugins(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
   options.run([s] {
     if (s->output.empty()) throw UsageError("-o FILE is missing");

@@ -19,7 +19,7 @@ struct ChatSettings {
 
 int chat(ChatSettings& s) {
   const double start = now_s();
-  Engine engine = load_engine(s.model.path, s.model.load);
+  Engine engine = load_model(s.model);
   complete_sampling(s.generate.sampling, parse_json(engine.generation, s.model.path));
   LLM llm(std::move(engine), s.model.load);
   llm.chat_template();  // an Error now, rather than at the first question

@@ -31,7 +31,7 @@ int embed(EmbedSettings& s) {
   EmbedOptions options;
   if (!s.pooling.empty()) options.pooling = parse_pooling(s.pooling);
   if (s.normalize) options.normalize = true;
-  Encoder encoder(s.model.path, s.model.load);
+  Encoder encoder(load_model(s.model), s.model.load);
   const std::vector<Embedding> embeddings = encoder.embed(s.texts, options);
   if (!s.json) {
     for (const Embedding& e : embeddings) write_output(fmt::format("{}\n", fmt::join(e.values, " ")));
@@ -57,6 +57,7 @@ void declare_embed(Options& options) {
   declare_threads(options, s->model);
   declare_dtype(options, s->model);
   declare_checkpoint(options, s->model);
+  declare_plugins(options, s->model);
   options.flag("--json", s->json, "{\"embeddings\": [[...], ...]}");
   options.run([s] { return embed(*s); });
 }

@@ -26,7 +26,7 @@ int eval(EvalSettings& s) {
   if (s.context && *s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
   const std::string text = read_file(s.text);
   const double start = now_s();
-  Engine engine = load_engine(s.model.path, s.model.load);
+  Engine engine = load_model(s.model);
   const int context = s.context.value_or(int(std::min<int64_t>(kContext, engine.max_positions)));
   if (s.stride && (*s.stride < 1 || *s.stride > context))
     throw UsageError(fmt::format("--stride: must be between 1 and the context, {}", context));
@@ -74,6 +74,7 @@ void declare_eval(Options& options) {
   declare_threads(options, s->model);
   declare_dtype(options, s->model);
   declare_checkpoint(options, s->model);
+  declare_plugins(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
   options.run([s] {
     if (s->text.empty()) throw UsageError("--text FILE is missing");

@@ -19,6 +19,13 @@ void parse_bias(const std::string& text, std::vector<SamplingParams::Bias>& bias
   }
 }
 
+// "name" or "name={...}"
+void parse_processor(const std::string& text, std::vector<SamplingParams::Processor>& processors) {
+  const size_t equals = std::min(text.find('='), text.size());
+  if (equals == 0) throw UsageError("'" + text + "' is not NAME or NAME=JSON");
+  processors.push_back({text.substr(0, equals), equals < text.size() ? text.substr(equals + 1) : ""});
+}
+
 }  // namespace
 
 void declare_sampling(Options& options, SamplingParams& sampling, const std::string& otherwise) {
@@ -33,6 +40,9 @@ void declare_sampling(Options& options, SamplingParams& sampling, const std::str
   options.value(
       "--logit-bias", "ID=X", [&sampling](const std::string& text) { parse_bias(text, sampling.logit_bias); },
       "added to a token's logit; -inf forbids it; ID=X,ID=X or repeated");
+  options.value(
+      "--logits-processor", "NAME[=JSON]", [&sampling](const std::string& text) { parse_processor(text, sampling.processors); },
+      "code of a plugin's before sampling, with its options; may be repeated");
   options.value("--seed", "N", sampling.seed, "makes sampling repeatable");
 }
 

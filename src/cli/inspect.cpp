@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "core/new_file.h"
 #include "headrace/engine.h"
+#include "headrace/plugins.h"
 #include "weights/checkpoint.h"
 
 namespace headrace::cli {
@@ -29,6 +30,20 @@ OrderedJson types(const std::vector<std::pair<std::string, Value>>& values) {
   return json;
 }
 
+// "1.0, libx.so: ops a, b; pass c"
+std::string describe(const PluginInfo& plugin) {
+  std::string text = plugin.version.empty() ? plugin.path : plugin.version + ", " + plugin.path;
+  const char* before = ": ";
+  const auto list = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    text += fmt::format("{}{} {}", before, what, fmt::join(names, ", "));
+    before = "; ";
+  };
+  list("ops", plugin.ops), list("kernels", plugin.kernels), list("passes", plugin.passes), list("model families", plugin.model_families);
+  list("weight formats", plugin.weight_formats), list("logits processors", plugin.logits_processors);
+  return text;
+}
+
 OrderedJson describe(const Engine& engine, const InspectSettings& s) {
   const EngineInfo info = headrace::inspect(engine);
   OrderedJson dtypes = OrderedJson::object();
@@ -50,9 +65,12 @@ OrderedJson describe(const Engine& engine, const InspectSettings& s) {
                       {"exact", engine.exact},
                       {"has_weights", engine.weights != nullptr},
                       {"has_tokenizer", !engine.text.empty()},
+                      {"plugins", info.plugins},
                       {"dtypes", std::move(dtypes)},
                       {"inputs", types(inputs)},
                       {"outputs", types(outputs)}};
+  if (engine.plugins)
+    for (const PluginInfo& plugin : engine.plugins->list()) json["loaded_plugins"][plugin.name] = describe(plugin);
   if (s.program) json["program"] = engine.program.to_text();
   return json;
 }
@@ -80,7 +98,7 @@ std::string for_people(const OrderedJson& json) {
 }
 
 int inspect(const InspectSettings& s) {
-  const Engine engine = load_engine(s.model.path, s.model.load);
+  const Engine engine = load_model(s.model);
   if (!s.graph.empty()) {
     NewFile file(s.graph);
     const std::string svg = graph_svg(engine.program);
@@ -102,6 +120,7 @@ void declare_inspect(Options& options) {
   options.value("--graph", "FILE.svg", s->graph, "draws the program; repeated layers are drawn once");
   declare_dtype(options, s->model);
   declare_random_weights(options, s->model);
+  declare_plugins(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
   options.run([s] { return inspect(*s); });
 }

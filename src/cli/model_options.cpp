@@ -1,12 +1,42 @@
 #include "cli/model_options.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 #include "cli/output.h"
 #include "core/json.h"
+#include "headrace/plugins.h"
 
 namespace headrace::cli {
+namespace {
+
+// "one.so:two.so"
+std::vector<std::string> plugins_of_environment() {
+  const char* given = std::getenv("HEADRACE_PLUGINS");
+  const std::string list = given ? given : "";
+  std::vector<std::string> paths;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(':', begin), list.size());
+    if (end > begin) paths.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::shared_ptr<const Plugins> load_plugins(const ModelOptions& model) {
+  std::vector<std::string> paths = plugins_of_environment();
+  paths.insert(paths.end(), model.plugins.begin(), model.plugins.end());
+  return paths.empty() ? nullptr : Plugins::load(paths);
+}
+
+Engine load_model(const ModelOptions& model) {
+  LoadOptions load = model.load;
+  load.plugins = load_plugins(model);
+  return load_engine(model.path, load);
+}
 
 void check_threads(int threads) {
   if (threads < 0 || threads > 1024) throw UsageError(fmt::format("'{}' is not in range: 1 to 1024, or 0 for one per core", threads));
@@ -36,6 +66,12 @@ void declare_random_weights(Options& options, ModelOptions& model) {
   options.flag_with_value(
       "--random-weights", "SEED", "0", [&model](const std::string& text) { parse_value(text, model.load.random_weights.emplace()); },
       "weights of chance: MODEL needs only a config.json");
+}
+
+void declare_plugins(Options& options, ModelOptions& model) {
+  options.value("--plugin", "FILE", model.plugins,
+                "a shared library with ops, kernels, passes, model families, weight formats or logits processors; may be repeated "
+                "(HEADRACE_PLUGINS=FILE:FILE names others)");
 }
 
 void declare_weights_mode(Options& options, WeightsMode& mode) {
@@ -72,6 +108,7 @@ void declare_model(Options& options, ModelOptions& model) {
       "tokens that a sequence may have (default: the model's, as far as memory allows)");
   declare_checkpoint(options, model);
   declare_random_weights(options, model);
+  declare_plugins(options, model);
 }
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -11,15 +11,22 @@ namespace headrace::cli {
 struct ModelOptions {
   std::string path;
   LoadOptions load;
+  std::vector<std::string> plugins;  // paths; those of HEADRACE_PLUGINS come first
 };
 
-// MODEL, --threads, --device, --dtype, --context, --checkpoint, --random-weights.
+// The plugins that were named; null when none were. Throws Error.
+std::shared_ptr<const Plugins> load_plugins(const ModelOptions& model);
+// The engine of a model, with the plugins that were named. Throws Error.
+Engine load_model(const ModelOptions& model);
+
+// MODEL, --threads, --device, --dtype, --context, --checkpoint, --random-weights, --plugin.
 void declare_model(Options& options, ModelOptions& model);
 // Some of them, for verbs that use the words otherwise.
 void declare_threads(Options& options, ModelOptions& model);
 void declare_dtype(Options& options, ModelOptions& model);
 void declare_checkpoint(Options& options, ModelOptions& model);
 void declare_random_weights(Options& options, ModelOptions& model);
+void declare_plugins(Options& options, ModelOptions& model);
 
 // --weights, of verbs that write an engine.
 void declare_weights_mode(Options& options, WeightsMode& mode);

@@ -98,7 +98,7 @@ int run(RunSettings& s) {
 
   if (!s.logits_out.empty()) NewFile(s.logits_out);  // can it be written? Better known now than after the answer
   const double start = now_s();
-  Engine engine = load_engine(s.model.path, s.model.load);
+  Engine engine = load_model(s.model);
   if (engine.kind == ModelKind::kEncoder) return run_encoder(std::move(engine), s);
   LLM llm(std::move(engine), s.model.load);
   const double load_s = now_s() - start;

@@ -1,6 +1,6 @@
 // Engines on disk: one safetensors file, which any safetensors reader can open.
 //   metadata  headrace.format ("1"), headrace.version, engine (JSON: kind, vocab_size, max_positions, exact, config, generation,
-//             pooling, text_name, weights), program (text), tactics (JSON, where there are some)
+//             pooling, text_name, plugins, weights), program (text), tactics (JSON, where there are some)
 //   tensors   headrace/text/NAME: tokenizer and template files as bytes; and with embedded weights one tensor for each under its
 //             checkpoint name. Block types are stored as bytes; "weights" in the JSON has every weight's type and sizes
 // With linked weights that JSON also says where in which file each tensor is, and a fingerprint of each file.
@@ -13,11 +13,12 @@
 #include "core/json.h"
 #include "core/mapped_file.h"
 #include "engine/check_program.h"
+#include "engine/inspect.h"
 #include "engine/linked_weights.h"
 #include "engine/refit.h"
 #include "engine/tactics.h"
 #include "headrace/engine.h"
-#include "headrace/functional.h"
+#include "plugin/parts.h"
 #include "weights/folder.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
@@ -132,6 +133,18 @@ std::shared_ptr<const WeightSource> read_linked(const std::string& engine_path, 
   return linked_weights(std::move(links));
 }
 
+// Before the program is parsed, whose ops would not be known.
+void require_plugins(const Json& engine, const Plugins* plugins, const std::string& where) {
+  std::vector<std::string> missing;
+  for (const std::string& name : find_or<std::vector<std::string>>(engine, "plugins", {}, where)) {
+    const auto is_loaded = [&](const PluginInfo& plugin) { return plugin.name == name; };
+    if (!plugins || std::none_of(plugins->list().begin(), plugins->list().end(), is_loaded)) missing.push_back(printable(name));
+  }
+  if (!missing.empty())
+    fail(ErrorCode::kNotFound, "{}: needs the plugin{} {}, not loaded; name the shared library: --plugin FILE, HEADRACE_PLUGINS=FILE",
+         where, missing.size() == 1 ? "" : "s", fmt::join(missing, ", "));
+}
+
 constexpr std::string_view kModeNames[] = {"embed", "link", "none"};
 
 // How every file that write_engine has written begins, after the header's length: the keys of metadata are sorted.
@@ -180,6 +193,7 @@ void write_engine(const Engine& engine, const std::string& path, WeightsMode mod
                       {"config", parsed(engine.config, "config")},
                       {"generation", parsed(engine.generation, "generation")},
                       {"pooling", parsed(engine.pooling, "pooling")},
+                      {"plugins", plugins_of(engine.program)},
                       {"weights_mode", kModeNames[int(mode)]},
                       {"weights", std::move(weights)},
                       {"files", std::move(files)}};
@@ -221,6 +235,14 @@ bool is_engine_file(const std::string& path) {
 
 namespace {
 
+TextFiles text_of(const std::shared_ptr<const SafetensorsFile>& file, const Json& engine, const std::string& path) {
+  TextFiles text{.name = find_or<std::string>(engine, "text_name", folder_name(path), path + ": engine"), .files = {}};
+  for (const SafetensorsTensor& t : file->tensors())
+    if (t.name.starts_with(kTextPrefix))
+      text.files[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
+  return text;
+}
+
 Engine read(const std::string& path, const ReadOptions& options) {
   const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
   const auto entry = [&](const char* key) -> const std::string& {
@@ -235,7 +257,9 @@ Engine read(const std::string& path, const ReadOptions& options) {
          format, file->metadata().count("headrace.version") ? printable(entry("headrace.version")) : "?", version(), kFormat);
   const Json json = parse_json(entry("engine"), path + ": engine");
   const std::string where = path + ": engine";
-  Engine engine{.origin = path, .program = Graph::parse(entry("program"), builtin_ops())};
+  require_plugins(json, options.plugins.get(), path);
+  Engine engine{.origin = path, .program = Graph::parse(entry("program"), ops_of(options.plugins.get()))};
+  engine.plugins = options.plugins;
   const auto kind = require<std::string>(json, "kind", where);
   if (kind == name(ModelKind::kEncoder)) engine.kind = ModelKind::kEncoder;
   else if (kind != name(ModelKind::kDecoder)) invalid("{}: kind '{}' is neither decoder nor encoder", where, printable(kind));
@@ -248,10 +272,7 @@ Engine read(const std::string& path, const ReadOptions& options) {
   engine.config = json.value("config", Json()).dump();
   engine.generation = json.value("generation", Json()).dump();
   engine.pooling = json.value("pooling", Json()).dump();
-  engine.text.name = find_or<std::string>(json, "text_name", folder_name(path), where);
-  for (const SafetensorsTensor& t : file->tensors())
-    if (t.name.starts_with(kTextPrefix))
-      engine.text.files[t.name.substr(kTextPrefix.size())] = {{reinterpret_cast<const char*>(t.data.data()), t.data.size()}, file};
+  engine.text = text_of(file, json, path);
   if (const auto tactics = file->metadata().find(kTacticsKey); tactics != file->metadata().end())
     engine.tactics = without_checksum(tactics->second, path);
   const auto mode = require<std::string>(json, "weights_mode", where);
@@ -266,6 +287,15 @@ Engine read(const std::string& path, const ReadOptions& options) {
 
 Engine read_engine(const std::string& path, const ReadOptions& options) {
   return with_context(path, [&] { return read(path, options); });
+}
+
+TextFiles read_engine_text(const std::string& path) {
+  return with_context(path, [&] {
+    const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(path));
+    const auto engine = file->metadata().find("engine");
+    if (engine == file->metadata().end()) invalid("{}: is no engine: its metadata lack 'engine'", path);
+    return text_of(file, parse_json(engine->second, path + ": engine"), path);
+  });
 }
 
 }  // namespace headrace

@@ -1,8 +1,17 @@
 #include "engine/inspect.h"
 
+#include <set>
+
 #include "core/json.h"
 
 namespace headrace {
+
+std::vector<std::string> plugins_of(const Graph& program) {
+  std::set<std::string> names;
+  for (const Node* node : program.nodes())
+    if (!node->op().plugin.empty()) names.insert(node->op().plugin);
+  return {names.begin(), names.end()};
+}
 
 DType kv_cache_dtype(const Engine& engine) {
   DType dtype = DType::kF32;
@@ -34,6 +43,7 @@ EngineInfo inspect(const Engine& engine) {
     EngineInfo::Weights& same = result.dtypes[p.dtype()];
     same.tensors += 1, same.parameters += n, same.bytes += bytes;
   }
+  result.plugins = plugins_of(engine.program);
   return result;
 }
 

@@ -5,6 +5,9 @@
 
 namespace headrace {
 
+// Names of the plugins whose ops a program has, sorted.
+std::vector<std::string> plugins_of(const Graph& program);
+
 // The cache has the 16-bit type that the weights have, fp16 for block types; unless they are fp32 or exactness is asked for: then it is
 // as exact as the rest.
 DType kv_cache_dtype(const Engine& engine);

@@ -36,8 +36,8 @@ struct KernelDef {
   std::string op;
   std::string name;  // strategy and device: "rms_norm_rows/cpu"
   DeviceKind device = DeviceKind::kCpu;
-  bool (*supports)(const KernelRequest&) = nullptr;
-  std::unique_ptr<Kernel> (*make)(const KernelRequest&) = nullptr;
+  std::function<bool(const KernelRequest&)> supports;
+  std::function<std::unique_ptr<Kernel>(const KernelRequest&)> make;
 };
 
 // For KernelDef: a T made from the request, and a kernel that supports every operand that the op accepts.

@@ -54,8 +54,9 @@ RequestId Executor::enqueue(Request request) { return enqueue(std::move(request)
 RequestId Executor::enqueue(Request request, ResponseCallback callback) {
   validate(request, impl_->limits);
   const RequestId id = ++impl_->last_id;
+  auto processors = make_processors(request.sampling, impl_->options.logits_processors, impl_->limits.vocab_size);
   std::unique_ptr<Sequence> sequence =
-      make_sequence(id, std::move(request), runtime::max_context(impl_->limits), impl_->options.eos_token_ids);
+      make_sequence(id, std::move(request), runtime::max_context(impl_->limits), impl_->options.eos_token_ids, std::move(processors));
   impl_->outbox.open(id, std::move(callback));
   try {
     impl_->inbox.add(std::move(sequence));

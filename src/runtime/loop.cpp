@@ -127,7 +127,7 @@ std::vector<RowTask> Loop::make_tasks(std::span<const Chunk> chunks) const {
         task.num_top = s.request.output.prompt_logprobs;
       } else if (position + 1 == int(s.tokens.size()) && s.wants_next_token()) {
         task.kind = RowTask::Kind::kSample;
-        task.sampling = {&s.request, &s.history, s.tokens, s.num_prompt, s.end_tokens, s.seed};
+        task.sampling = {&s.request, &s.history, s.tokens, s.num_prompt, s.end_tokens, s.seed, s.processors};
         task.num_top = s.request.output.logprobs;
       }
     }

@@ -55,7 +55,7 @@ bool needs_history(const SamplingParams& p) { return p.repetition_penalty != 1 |
 std::span<const float> Sampler::process(std::span<const float> row, const SamplingTask& task) {
   const Request& request = *task.request;
   const bool penalize = needs_history(request.sampling), hold_open = task.num_output() < request.min_tokens;
-  if (!penalize && !hold_open && request.sampling.logit_bias.empty() && request.bad_words.empty()) return row;
+  if (!penalize && !hold_open && request.sampling.logit_bias.empty() && request.bad_words.empty() && task.processors.empty()) return row;
   copy_.assign(row.begin(), row.end());
   if (penalize) apply_penalties(copy_, task);
   for (const auto& [token, bias] : request.sampling.logit_bias)
@@ -64,6 +64,7 @@ std::span<const float> Sampler::process(std::span<const float> row, const Sampli
     for (int32_t token : task.end_tokens)
       if (token < int(copy_.size())) copy_[token] = kForbidden;
   forbid_bad_words(copy_, task);
+  for (const std::unique_ptr<LogitsProcessor>& processor : task.processors) processor->process(task.tokens, task.num_prompt, copy_);
   return copy_;
 }
 
@@ -73,10 +74,12 @@ float Sampler::checked_max(std::span<const float> processed, std::span<const flo
   const RowScan before = scan_row(raw);
   if (!before.valid) fail_not_finite(raw, task.tokens.size() - 1);
   if (!scan.valid)
-    invalid("penalties or logit_bias made a logit infinite or NaN after position {}: use smaller values", task.tokens.size() - 1);
+    invalid("penalties, logit_bias or processors made a logit infinite or NaN after position {}: use smaller values",
+            task.tokens.size() - 1);
   if (before.max == kForbidden)
     fail(ErrorCode::kInternal, "the model's logits after position {} are all -infinity", task.tokens.size() - 1);
-  invalid("every token is forbidden after position {}: by logit_bias, bad_words or min_tokens. Relax one of them", task.tokens.size() - 1);
+  invalid("every token is forbidden after position {}: by logit_bias, bad_words, processors or min_tokens. Relax one of them",
+          task.tokens.size() - 1);
 }
 
 int32_t Sampler::sample(std::span<const float> logits, const SamplingTask& task) {

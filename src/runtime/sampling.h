@@ -16,6 +16,7 @@ struct SamplingTask {
   int num_prompt = 0;
   std::span<const int32_t> end_tokens;  // forbidden until min_tokens
   uint64_t seed = 0;
+  std::span<const std::unique_ptr<LogitsProcessor>> processors;
 
   int num_output() const { return int(tokens.size()) - num_prompt; }
 };

@@ -7,7 +7,8 @@
 
 namespace headrace::runtime {
 
-std::unique_ptr<Sequence> make_sequence(RequestId id, Request request, int max_context, std::span<const int32_t> eos_tokens) {
+std::unique_ptr<Sequence> make_sequence(RequestId id, Request request, int max_context, std::span<const int32_t> eos_tokens,
+                                        std::vector<std::unique_ptr<LogitsProcessor>> processors) {
   auto s = std::make_unique<Sequence>();
   s->id = id;
   s->queued = Clock::now();
@@ -18,6 +19,7 @@ std::unique_ptr<Sequence> make_sequence(RequestId id, Request request, int max_c
   s->end_tokens = request.stop_token_ids;
   if (!request.ignore_eos) s->end_tokens.insert(s->end_tokens.end(), eos_tokens.begin(), eos_tokens.end());
   s->seed = request.sampling.seed ? *request.sampling.seed : std::random_device{}() | uint64_t{std::random_device{}()} << 32;
+  s->processors = std::move(processors);
   s->request = std::move(request);
   return s;
 }

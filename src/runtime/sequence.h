@@ -19,6 +19,7 @@ struct Sequence {
   int num_prompt = 0;
   int max_length = 0;  // tokens at which it is finished
 
+  std::vector<std::unique_ptr<LogitsProcessor>> processors;
   std::vector<int32_t> tokens;  // prompt, then output
   TokenHistory history;         // kept when penalties need it
   BlockTable table;
@@ -40,8 +41,9 @@ struct Sequence {
   int max_cached_tokens() const { return max_length > num_prompt ? max_length - 1 : max_length; }
 };
 
-// Of a valid request. max_context and eos_tokens are the model's.
-std::unique_ptr<Sequence> make_sequence(RequestId id, Request request, int max_context, std::span<const int32_t> eos_tokens);
+// Of a valid request. max_context and eos_tokens are the model's, processors those that the request has chosen.
+std::unique_ptr<Sequence> make_sequence(RequestId id, Request request, int max_context, std::span<const int32_t> eos_tokens,
+                                        std::vector<std::unique_ptr<LogitsProcessor>> processors = {});
 
 // Higher priority first, then the order of arrival.
 struct ServedBefore {

@@ -80,6 +80,23 @@ void validate(const Request& r, const ModelLimits& limits) {
   }
 }
 
+std::vector<std::unique_ptr<LogitsProcessor>> make_processors(const SamplingParams& params, const LogitsProcessors& known, int vocab_size) {
+  std::vector<std::unique_ptr<LogitsProcessor>> processors;
+  for (const SamplingParams::Processor& wanted : params.processors) {
+    const auto at = known.find(wanted.name);
+    if (at == known.end()) {
+      std::string names;
+      for (const auto& [name, make] : known) names += (names.empty() ? "" : ", ") + name;
+      invalid("there is no logits processor '{}'; {}", printable(wanted.name),
+              names.empty() ? "none is loaded: see ExecutorOptions::logits_processors and --plugin" : "there are " + names);
+    }
+    std::unique_ptr<LogitsProcessor> made = at->second(wanted.options, vocab_size);
+    if (!made) invalid("logits processor '{}': nothing was made for the options '{}'", wanted.name, printable(wanted.options));
+    processors.push_back(std::move(made));
+  }
+  return processors;
+}
+
 ExecutorOptions resolve(ExecutorOptions options, const ModelLimits& limits) {
   const auto at_most = [](std::string_view field, int value, int limit) {
     expect_at_least(field, value, 0);

@@ -12,6 +12,9 @@ int max_context(const ModelLimits& limits);
 // Throws Error(kInvalidArgument): field, found, wanted, what to do.
 void validate(const Request& request, const ModelLimits& limits);
 
+// Those that a request has chosen, made for it. Throws Error: an unknown name, or what the making throws, which is named.
+std::vector<std::unique_ptr<LogitsProcessor>> make_processors(const SamplingParams& params, const LogitsProcessors& known, int vocab_size);
+
 // `options` with every 0 replaced by what it stands for, and nothing beyond the model's limits. Throws Error(kInvalidArgument).
 ExecutorOptions resolve(ExecutorOptions options, const ModelLimits& limits);
 

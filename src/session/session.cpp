@@ -1,11 +1,12 @@
 #include "headrace/session.h"
 
+#include "compiler/plugin_passes.h"
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
 #include "lowering/plan.h"
 #include "lowering/weight_parameters.h"
-#include "ops/ops.h"
 #include "ops/reference.h"
+#include "plugin/parts.h"
 
 namespace headrace {
 
@@ -29,7 +30,8 @@ struct Session::Impl {
     WeightParameters parameters(declared, std::move(weights));
     auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = options.num_threads});
     const LoweringOptions lowering{.arithmetic = options.exact ? Arithmetic::kExact : Arithmetic::kFast};
-    return {std::make_unique<Plan>(program.clone(), device, *builtin_kernels(), parameters, lowering), device->make_stream()};
+    return {std::make_unique<Plan>(program.clone(), device, kernels_of(options.plugins.get()), parameters, lowering),
+            device->make_stream()};
   }
 
   Graph declared;  // the parameters of the graph as written: of what passes drop, a weight is no surplus
@@ -40,7 +42,7 @@ struct Session::Impl {
 
 Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const SessionOptions& options) {
   Graph declared = parameters_of(graph);
-  if (options.compile) compile(graph, options.passes);
+  if (options.compile) compile(graph, with_plugin_passes(options.passes, options.plugins.get()));
   else graph.verify();
   impl_ = std::make_unique<Impl>(std::move(declared), std::move(graph), options);
   refit(std::move(weights));

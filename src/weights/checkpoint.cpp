@@ -73,6 +73,19 @@ Checkpoint open_gguf(const std::string& path) {
   return checkpoint;
 }
 
+Checkpoint open_other(const CheckpointFormat& format, const std::string& path) {
+  CheckpointFormat::Opened opened = format.open(path);
+  const std::string where = path + ": " + format.name + " configuration";
+  Checkpoint checkpoint;
+  checkpoint.path = path;
+  checkpoint.config = canonical_config(parse_json(opened.config, where), where);
+  checkpoint.generation = generation_defaults(checkpoint.config, nullptr, where);
+  checkpoint.text = read_text_files(is_folder(path) ? path : fs::absolute(path).parent_path().string());
+  const std::string model_type = find_or<std::string>(checkpoint.config, "model_type", "", where);
+  checkpoint.weights = renamed_weights(opened.weights, hf_tensor_names(model_type, opened.weights->names(), path));
+  return checkpoint;
+}
+
 }  // namespace
 
 const WeightSource& Checkpoint::require_weights() const {
@@ -80,10 +93,12 @@ const WeightSource& Checkpoint::require_weights() const {
   return *weights;
 }
 
-Checkpoint open_checkpoint(const std::string& path) {
+Checkpoint open_checkpoint(const std::string& path, std::span<const CheckpointFormat> formats) {
   if (!is_there(path))
     fail(ErrorCode::kNotFound, "{}: does not exist; wanted a Hugging Face folder, a .gguf file, a config.json or an engine",
          printable(path, 500));
+  for (const CheckpointFormat& format : formats)
+    if (format.probe(path)) return open_other(format, path);
   if (is_folder(path)) {
     if (is_there(fs::path(path) / "config.json")) return open_folder(path);
     const std::string gguf = only_gguf(path);

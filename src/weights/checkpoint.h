@@ -22,9 +22,20 @@ struct Checkpoint {
   const WeightSource& require_weights() const;
 };
 
+// A further format of checkpoints, asked before Headrace's own.
+struct CheckpointFormat {
+  std::string name;
+  std::function<bool(const std::string& path)> probe;  // of a path that exists
+  struct Opened {
+    std::string config;                           // as JSON, of config.json's kind
+    std::shared_ptr<const WeightSource> weights;  // under Hugging Face's names
+  };
+  std::function<Opened(const std::string& path)> open;
+};
+
 // `path` is a Hugging Face folder, a .gguf file, a folder with one GGUF model and no config.json, or a config.json (then without weights).
 // Throws Error(kNotFound) when it is none of these, other errors when a file in it is damaged.
-Checkpoint open_checkpoint(const std::string& path);
+Checkpoint open_checkpoint(const std::string& path, std::span<const CheckpointFormat> formats = {});
 
 // By the first four bytes of the file.
 bool is_gguf(const std::string& path);
