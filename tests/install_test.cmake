@@ -1,24 +1,7 @@
 # Installs what was built, and uses it as another project does: the examples, found by find_package alone, and a program built with
 # pkg-config's flags. They run on models of the project's own, and must say what is known of these.
 #   cmake -DBUILD=... -DSOURCE=... -DSCRATCH=... -DCOMPILER=... -P install_test.cmake
-file(REMOVE_RECURSE ${SCRATCH})
-file(MAKE_DIRECTORY ${SCRATCH})
-
-# run(COMMAND...): its output in `out`; stops the test when it fails.
-function(run)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${SCRATCH} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE code)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "${ARGV}\nended with ${code}\n${output}${errors}")
-  endif()
-  set(out "${output}" PARENT_SCOPE)
-endfunction()
-function(expect_match regex)
-  if(NOT out MATCHES "${regex}")
-    message(FATAL_ERROR "wanted: ${regex}\nfound: ${out}")
-  endif()
-endfunction()
-
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
+include(${CMAKE_CURRENT_LIST_DIR}/installed.cmake)
 run(${SCRATCH}/prefix/bin/headrace --version)
 expect_match("^headrace [0-9]")
 
