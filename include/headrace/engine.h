@@ -44,46 +44,45 @@ enum class WeightsMode {
 void write_engine(const Engine& engine, const std::string& path, WeightsMode mode = WeightsMode::kEmbed);
 
 struct ReadOptions {
-  struct ReadOptions {
-    bool weights = true;                     // false: those of the file, or that it links, are not looked at; refit gives others
-    std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h: their ops and kernels
+  bool weights = true;                     // false: those of the file, or that it links, are not looked at; refit gives others
+  std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h: their ops and kernels
+};
+// Throws Error(kInvalidArgument) when the file is damaged or of a later format, or when a linked file is missing or has changed;
+// Error(kNotFound), naming them, when the program has ops of plugins that are not among those of the options.
+// Damaged tactics are no error: the log says so, and kernels are chosen without them.
+Engine read_engine(const std::string& path, const ReadOptions& options = {});
+// The tokenizer's and the chat template's files alone. Needs no plugins.
+TextFiles read_engine_text(const std::string& path);
+
+// By how it begins or by its metadata; false for other files, also for other safetensors files. True for one that is cut short.
+bool is_engine_file(const std::string& path);
+
+// ---------------------------------------------------------------------------------------------------------------- other weights
+
+// Gives the engine other weights, or its first ones. Only they change: what comes of the engine equals, bit for bit, what a build with
+// these weights gives. Throws Error(kInvalidArgument) that lists everything missing, extra, misshapen or of another type than the program
+// was built for; the engine is then as it was. What runs already has a refit of its own: Session, Encoder, Executor.
+void refit(Engine& engine, std::shared_ptr<const WeightSource> weights);
+
+// ---------------------------------------------------------------------------------------------------------------- what is in it
+
+struct EngineInfo {
+  struct Weights {
+    int64_t tensors = 0, parameters = 0, bytes = 0;
   };
-  // Throws Error(kInvalidArgument) when the file is damaged or of a later format, or when a linked file is missing or has changed;
-  // Error(kNotFound), naming them, when the program has ops of plugins that are not among those of the options.
-  // Damaged tactics are no error: the log says so, and kernels are chosen without them.
-  Engine read_engine(const std::string& path, const ReadOptions& options = {});
-  // The tokenizer's and the chat template's files alone. Needs no plugins.
-  TextFiles read_engine_text(const std::string& path);
+  std::string model_type;  // config.json's, "llama"; empty when it does not say
+  int64_t num_nodes = 0;
+  int64_t num_parameters = 0;
+  int64_t weight_bytes = 0;        // as stored
+  int64_t kv_bytes_per_token = 0;  // that one token of a sequence takes in the KV cache, over all layers; 0 for encoders
+  std::map<DType, Weights> dtypes;
+  std::vector<std::string> plugins;  // whose ops the program has, by name
+};
+EngineInfo inspect(const Engine& engine);
 
-  // By how it begins or by its metadata; false for other files, also for other safetensors files. True for one that is cut short.
-  bool is_engine_file(const std::string& path);
-
-  // ---------------------------------------------------------------------------------------------------------------- other weights
-
-  // Gives the engine other weights, or its first ones. Only they change: what comes of the engine equals, bit for bit, what a build with
-  // these weights gives. Throws Error(kInvalidArgument) that lists everything missing, extra, misshapen or of another type than the program
-  // was built for; the engine is then as it was. What runs already has a refit of its own: Session, Encoder, Executor.
-  void refit(Engine& engine, std::shared_ptr<const WeightSource> weights);
-
-  // ---------------------------------------------------------------------------------------------------------------- what is in it
-
-  struct EngineInfo {
-    struct Weights {
-      int64_t tensors = 0, parameters = 0, bytes = 0;
-    };
-    std::string model_type;  // config.json's, "llama"; empty when it does not say
-    int64_t num_nodes = 0;
-    int64_t num_parameters = 0;
-    int64_t weight_bytes = 0;        // as stored
-    int64_t kv_bytes_per_token = 0;  // that one token of a sequence takes in the KV cache, over all layers; 0 for encoders
-    std::map<DType, Weights> dtypes;
-    std::vector<std::string> plugins;  // whose ops the program has, by name
-  };
-  EngineInfo inspect(const Engine& engine);
-
-  // Null when the engine carries no tokenizer files. Throws Error for damaged ones.
-  std::shared_ptr<const Tokenizer> load_tokenizer(const Engine& engine);
-  // Null when it has no chat template. Throws Error for one that cannot be parsed.
-  std::shared_ptr<const ChatTemplate> load_chat_template(const Engine& engine, const Tokenizer& tokenizer);
+// Null when the engine carries no tokenizer files. Throws Error for damaged ones.
+std::shared_ptr<const Tokenizer> load_tokenizer(const Engine& engine);
+// Null when it has no chat template. Throws Error for one that cannot be parsed.
+std::shared_ptr<const ChatTemplate> load_chat_template(const Engine& engine, const Tokenizer& tokenizer);
 
 }  // namespace headrace
