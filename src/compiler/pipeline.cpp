@@ -68,7 +68,7 @@ void compile(Graph& graph, const CompileOptions& options) {
   for (const std::string& name : options.skip_passes)
     if (std::none_of(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == name; }))
       invalid("there is no pass '{}'; the passes are {}", name, fmt::join(names_of(passes), ", "));
-  graph.verify();  // passes rely on it: an author can make a cycle by set_input
+  graph.verify();  // passes rely on it, and set_type leaves types to be inferred anew
   for (const Pass& pass : passes) {
     if (std::find(options.skip_passes.begin(), options.skip_passes.end(), pass.name) != options.skip_passes.end()) continue;
     const auto start = std::chrono::steady_clock::now();

@@ -87,6 +87,14 @@ TEST(BadInput, NoCycleCanBeMade) {
   EXPECT_NO_THROW(Session(std::move(graph), small_weights()));
 }
 
+TEST(BadInput, TypesThatWereNotInferredAnewAreAnErrorCompiledOrNot) {
+  for (const bool compile : {true, false}) {
+    Graph graph = small_graph();
+    graph.set_type(graph.find(Leaf::kInput, "other"), {DType::kF16, {Dim::symbol("n")}});
+    EXPECT_THAT(test::error_of([&] { Session(std::move(graph), small_weights(), {.compile = compile}); }), HasSubstr("do not follow"));
+  }
+}
+
 TEST(BadInput, ValuesOfAnotherGraphAreRefused) {
   Graph graph = small_graph(), other = small_graph();
   const Value mine = graph.find(Leaf::kInput, "x"), foreign = other.find(Leaf::kInput, "x");

@@ -57,7 +57,10 @@ class Noise {
  private:
   bool is_exact(Value value) const { return !is_float(value.dtype()) || !rounded_.count(value); }
 
-  static bool is_product(const Node& node) { return node.op().name == "linear" || node.op().name == "matmul"; }
+  static bool is_product(const Node& node) {
+    const std::string& op = node.op().name;
+    return op == "linear" || op == "matmul" || op == "conv1d" || op == "conv2d" || op == "scaled_dot_product_attention";
+  }
 
   float disturbed(float v, double relative, double absolute) {
     if (!std::isfinite(v)) return v;

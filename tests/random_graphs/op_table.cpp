@@ -3,16 +3,25 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "ops/arange/arange.h"
 #include "ops/cast/cast.h"
 #include "ops/concat/concat.h"
+#include "ops/conv/conv.h"
 #include "ops/embedding/embedding.h"
 #include "ops/gated/gated.h"
+#include "ops/gather/gather.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/layer_norm/layer_norm.h"
+#include "ops/pad/pad.h"
+#include "ops/pool/pool.h"
+#include "ops/quantize/quantize.h"
 #include "ops/reduce/reduce.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
+#include "ops/scaled_dot_product_attention/scaled_dot_product_attention.h"
 #include "ops/softmax/softmax.h"
+#include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
 
@@ -47,6 +56,30 @@ void of_positive(Maker& m, std::string_view op) { m.graph.emit(op, {m.random.cha
 void gelu(Maker& m, std::string_view op) { m.graph.emit(op, Gelu{.tanh = m.random.chance(0.5)}, {m.floats()}); }
 
 void cast(Maker& m, std::string_view op) { m.graph.emit(op, Cast{m.number_type()}, {m.numbers()}); }
+
+Value scale_of(Maker& m, Value x) {  // one, one for each element of the last axis, or one for each row
+  Shape shape;
+  if (m.random.chance(0.7) && x.shape().rank() > 0) {
+    if (m.random.chance(0.5)) shape = {x.shape()[-1]};
+    else shape = x.shape(), shape[-1] = 1;
+  }
+  return m.input("positive", DType::kF32, shape);
+}
+
+void quantize(Maker& m, std::string_view op) {
+  const Value x = m.floats();
+  std::vector<Value> operands{x, scale_of(m, x)};
+  const DType dtype = m.random.pick({DType::kI8, DType::kU8});
+  if (m.random.chance(0.3)) operands.push_back(m.input("x", dtype, operands[1].shape()));
+  m.graph.emit(op, Quantize{.dtype = dtype}, operands);
+}
+
+void dequantize(Maker& m, std::string_view op) {
+  const Value x = m.leaf(m.random.pick({DType::kI8, DType::kU8}), m.shape(int(m.random.between(1, 3))));
+  std::vector<Value> operands{x, scale_of(m, x)};
+  if (m.random.chance(0.3)) operands.push_back(m.input("x", x.dtype(), operands[1].shape()));
+  m.graph.emit(op, Dequantize{.dtype = m.float_type()}, operands);
+}
 
 void where(Maker& m, std::string_view op) {
   const Value x = m.numbers();
@@ -99,6 +132,23 @@ void layer_norm(Maker& m, std::string_view op) {
   for (int64_t i = m.random.between(0, 2); i > 0; --i) operands.push_back(norm_weight(m, x));
   m.graph.emit_all(op, LayerNorm{.eps = m.random.pick({1e-6f, 1e-5f, 0.5f}), .weight_offset = m.random.chance(0.2) ? 1.0f : 0.0f},
                    operands);
+}
+
+void group_norm(Maker& m, std::string_view op) {
+  const int64_t groups = m.random.between(1, 3), channels = groups * m.random.between(1, 3);
+  Shape shape = m.shape(int(m.random.between(2, 4)));
+  shape[1] = channels;
+  std::vector<Value> operands{m.leaf(m.float_type(), shape)};
+  for (int64_t i = m.random.between(0, 2); i > 0; --i) operands.push_back(m.parameter(m.float_type(), {channels}));
+  m.graph.emit(op, GroupNorm{.groups = groups}, operands);
+}
+
+void topk(Maker& m, std::string_view op) {
+  const Value x = m.numbers();
+  const int64_t axis = m.axis(x);
+  m.graph.emit_all(
+      op, TopK{.k = m.random.between(1, std::max<int64_t>(m.of(x.shape()[int(axis)]), 1)), .axis = axis, .largest = m.random.chance(0.6)},
+      {x});
 }
 
 // ---------------------------------------------------------------------------------------------------------------- arrangement
@@ -167,6 +217,25 @@ void concat(Maker& m, std::string_view op) {
   m.graph.emit(op, Concat{axis}, operands);
 }
 
+void pad(Maker& m, std::string_view op) {
+  const Value x = m.numbers();
+  Pad pad{.value = double(m.random.between(0, 2))};
+  for (int64_t i = 2 * m.random.between(1, std::max(x.shape().rank(), 1)); i > 0; --i) pad.pads.push_back(m.random.between(0, 2));
+  m.graph.emit(op, pad, {x});
+}
+
+void arange(Maker& m, std::string_view op) {
+  m.graph.emit(op, Arange{.shape = {m.size()}, .dtype = m.random.pick({DType::kI64, DType::kI32, DType::kF32})}, {});
+}
+
+void gather(Maker& m, std::string_view op) {
+  const Value x = m.numbers();
+  const int64_t axis = m.axis(x);
+  Shape shape = x.shape();
+  shape[int(axis)] = m.size();
+  m.graph.emit(op, Gather{axis}, {x, m.input("index", m.random.pick({DType::kI32, DType::kI64}), shape)});
+}
+
 void index_select(Maker& m, std::string_view op) {
   const Value x = m.numbers();
   const Value indices = m.input("index", m.random.pick({DType::kI32, DType::kI64}), {m.size()});
@@ -199,6 +268,53 @@ void linear(Maker& m, std::string_view op) {
   m.graph.emit(op, operands);
 }
 
+// (batch, channels, height, width), or without a height.
+Value image(Maker& m, int axes, int64_t channels) {
+  Shape shape{m.random.chance(0.5) ? m.size() : Dim(m.random.between(1, 2)), channels};
+  for (int i = 0; i < axes; ++i) shape.push_back(m.random.between(3, 9));
+  return m.leaf(m.float_type(), shape);
+}
+
+void conv(Maker& m, std::string_view op) {
+  const int axes = op == "conv1d" ? 1 : 2;
+  const int64_t groups = m.random.between(1, 2), in = groups * m.random.between(1, 3), out = groups * m.random.between(1, 3);
+  Shape weight{out, in / groups};
+  for (int i = 0; i < axes; ++i) weight.push_back(m.random.between(1, 3));
+  std::vector<Value> operands{image(m, axes, in), m.parameter(m.float_type(), weight)};
+  if (m.random.chance(0.5)) operands.push_back(m.parameter(m.float_type(), {out}));
+  m.graph.emit(
+      op,
+      Conv{.stride = {m.random.between(1, 2)}, .padding = {m.random.between(0, 2)}, .dilation = {m.random.between(1, 2)}, .groups = groups},
+      operands);
+}
+
+void max_pool(Maker& m, std::string_view op) {
+  const int64_t kernel = m.random.between(1, 3);
+  m.graph.emit(op, MaxPool{.kernel_size = {kernel}, .stride = {m.random.between(1, 2)}, .padding = {m.random.between(0, kernel / 2)}},
+               {image(m, op == "max_pool1d" ? 1 : 2, 2)});
+}
+
+void avg_pool(Maker& m, std::string_view op) {
+  const int64_t kernel = m.random.between(1, 3);
+  m.graph.emit(op,
+               AvgPool{.kernel_size = {kernel},
+                       .stride = {m.random.between(1, 2)},
+                       .padding = {m.random.between(0, kernel / 2)},
+                       .count_include_pad = m.random.chance(0.5)},
+               {image(m, op == "avg_pool1d" ? 1 : 2, 2)});
+}
+
+void attention(Maker& m, std::string_view op) {
+  const int64_t kv_heads = m.random.between(1, 2), heads = kv_heads * m.random.between(1, 3), width = m.random.pick({2, 4, 8, 16});
+  const DType dtype = m.float_type();
+  const Dim queries = m.size(), keys = m.random.chance(0.6) ? queries : m.size();
+  std::vector<Value> operands{m.leaf(dtype, {heads, queries, width}), m.leaf(dtype, {kv_heads, keys, width}),
+                              m.leaf(dtype, {kv_heads, keys, width})};
+  if (m.random.chance(0.4))
+    operands.push_back(m.random.chance(0.5) ? m.input("x", DType::kBool, {queries, keys}) : m.input("mask", dtype, {queries, keys}));
+  m.graph.emit(op, ScaledDotProduct{.scale = m.random.pick({0.0f, 0.25f}), .causal = m.random.chance(0.4)}, operands);
+}
+
 void rope(Maker& m, std::string_view op) {
   const int64_t half = m.random.pick({1, 2, 4, 8}), head_dim = half * 2 + m.random.pick({0, 0, 2, 3}), heads = m.random.between(1, 3);
   const Dim tokens = m.size();
@@ -215,6 +331,20 @@ constexpr OpLine kOps[] = {
     {"pow", power},
     {"maximum", binary, Rounding::kNone},
     {"minimum", binary, Rounding::kNone},
+    {"remainder", quotient},
+    {"eq", binary, Rounding::kNone},
+    {"ne", binary, Rounding::kNone},
+    {"lt", binary, Rounding::kNone},
+    {"le", binary, Rounding::kNone},
+    {"gt", binary, Rounding::kNone},
+    {"ge", binary, Rounding::kNone},
+    {"logical_and", binary, Rounding::kNone},
+    {"logical_or", binary, Rounding::kNone},
+    {"logical_xor", binary, Rounding::kNone},
+    {"sign", unary, Rounding::kNone},
+    {"floor", unary, Rounding::kNone},
+    {"ceil", unary, Rounding::kNone},
+    {"round", unary, Rounding::kNone},
     {"neg", unary, Rounding::kNone},
     {"abs", unary, Rounding::kNone},
     {"relu", unary, Rounding::kNone},
@@ -231,10 +361,14 @@ constexpr OpLine kOps[] = {
     {"cos", unary, Rounding::kApproximate},
     {"gelu", gelu, Rounding::kApproximate},
     {"cast", cast, Rounding::kNone},
+    {"quantize", quantize},
+    {"dequantize", dequantize},
     {"where", where, Rounding::kNone},
     {"gated", gated, Rounding::kApproximate},
     {"softmax", softmax},
+    {"log_softmax", softmax, Rounding::kApproximate},
     {"sum", reduction},
+    {"prod", reduction},
     {"mean", reduction},
     {"max", reduction, Rounding::kNone},
     {"min", reduction, Rounding::kNone},
@@ -244,15 +378,27 @@ constexpr OpLine kOps[] = {
     {"add_rms_norm", rms_norm},
     {"layer_norm", layer_norm},
     {"add_layer_norm", layer_norm},
+    {"group_norm", group_norm},
+    {"topk", topk, Rounding::kNone},
     {"view", view, Rounding::kNone},
     {"permute", permute, Rounding::kNone},
     {"slice", slice, Rounding::kNone},
     {"expand", expand, Rounding::kNone},
     {"concat", concat, Rounding::kNone},
+    {"pad", pad, Rounding::kNone},
+    {"arange", arange, Rounding::kNone},
+    {"gather", gather, Rounding::kNone},
     {"index_select", index_select, Rounding::kNone},
     {"embedding", embedding, Rounding::kNone},
     {"matmul", matmul},
     {"linear", linear},
+    {"conv1d", conv},
+    {"conv2d", conv},
+    {"max_pool1d", max_pool, Rounding::kNone},
+    {"max_pool2d", max_pool, Rounding::kNone},
+    {"avg_pool1d", avg_pool},
+    {"avg_pool2d", avg_pool},
+    {"scaled_dot_product_attention", attention},
     {"rope", rope},  // and its table
 };
 
