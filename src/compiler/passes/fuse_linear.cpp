@@ -112,9 +112,13 @@ void fuse_gated_mlp(Graph& graph, const CompileOptions&) {
 
 void merge_linears(Graph& graph, const CompileOptions&) {
   std::map<std::pair<std::string, size_t>, std::vector<Node*>> groups;  // by input and number of operands, in order
-  for (Node* node : graph.nodes())
-    if (is_op(node, "linear") && all_known({node->inputs().begin() + 1, node->inputs().end()}))
-      groups[{node->input(0).name(), node->inputs().size()}].push_back(node);
+  for (Node* node : graph.nodes()) {
+    const std::vector<Value>& operands = node->inputs();
+    if (!is_op(node, "linear") || !all_known({operands.begin() + 1, operands.end()})) continue;
+    std::vector<Node*>& group = groups[{operands[0].name(), operands.size()}];
+    const auto is_there = [&](Value v) { return group.empty() || !v.producer() || graph.is_before(*v.producer(), *group[0]); };
+    if (std::all_of(operands.begin() + 1, operands.end(), is_there)) group.push_back(node);
+  }
   for (const auto& [key, linears] : groups) {
     if (linears.size() < 2 || linears.size() > 64) continue;
     Parts parts{.x = linears[0]->input(0)};
@@ -122,7 +126,7 @@ void merge_linears(Graph& graph, const CompileOptions&) {
       parts.weights.push_back(node->input(1));
       if (node->inputs().size() == 3) parts.biases.push_back(node->input(2));
     }
-    graph.insert_before(linears[0]);  // known operands stand at the graph's front, so they are there already
+    graph.insert_before(linears[0]);
     const Value merged = parts.emit(graph);
     int64_t begin = 0;
     for (Node* node : linears) {

@@ -110,6 +110,9 @@ TEST(MergeLinears, ParallelOnesOfAnyWeightTypesBecomeOneAndSlices) {
 TEST(MergeLinears, LeavesAlone) {
   EXPECT_FALSE(changes(merge_linears, "%q = linear(%x, %w)\n %k = linear(%r, %v)\n %y = add(%q, %k)\n return %y")) << "other inputs";
   EXPECT_FALSE(changes(merge_linears, "%q = linear(%x, %w, %b)\n %k = linear(%x, %v)\n %y = add(%q, %k)\n return %y")) << "one has a bias";
+  EXPECT_FALSE(
+      changes(merge_linears, "%q = linear(%x, %w)\n %c = cast(%v) {dtype=f16}\n %k = linear(%x, %c)\n %y = add(%q, %k)\n return %y"))
+      << "a weight that is made behind the first of them";
 }
 
 TEST(FuseLinear, TakesInNormBiasActivationAndResidual) {
