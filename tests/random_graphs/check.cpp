@@ -108,7 +108,8 @@ std::optional<std::string> compile_fault(Graph graph, const CompileOptions& pass
   if (auto fault = round_trip_fault(graph)) return fault;
   Graph twice = graph.clone();
   compile(twice, passes);
-  if (structure(graph) != structure(twice))
+  // Without some passes, others may find more to do the next time.
+  if (passes.skip_passes.empty() && structure(graph) != structure(twice))
     return fmt::format("compiling a second time changes the graph:\n{}{}", graph.to_text(), twice.to_text());
   return std::nullopt;
 }
