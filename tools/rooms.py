@@ -9,6 +9,7 @@ SOURCES = {".h", ".hpp", ".cpp", ".cu", ".cuh"}
 PUBLIC_HEADERS = {
     "types.h": "core",
     "logits_processor.h": "core",
+    "communicator.h": "comm",
     "attributes.h": "ir",
     "graph.h": "ir",
     "rewrite.h": "ir",
