@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "headrace/communicator.h"
 #include "headrace/graph.h"
 
 namespace headrace {
@@ -165,5 +166,15 @@ struct AttentionOptions {
 // from sequence_offsets[s] to sequence_offsets[s + 1] -> (tokens, heads * head_dim).
 Value causal_attention(Operand q, Operand k, Operand v, Operand sequence_offsets, const AttentionOptions& options);
 Value bidirectional_attention(Operand q, Operand k, Operand v, Operand sequence_offsets, const AttentionOptions& options);
+
+// ---------------------------------------------------------------------------------------------------------------- between ranks
+
+// For a model that several ranks run together, each with a graph of its own and in a Session with its end of a Communicator. `ranks`: how
+// many take part.
+Value all_reduce(Operand x, int ranks, RankReduction reduction = RankReduction::kSum);
+Value all_gather(Operand x, int ranks, int64_t dim);                                                     // joined in the order of ranks
+Value reduce_scatter(Operand x, int ranks, int64_t dim, RankReduction reduction = RankReduction::kSum);  // of equal parts, this rank's
+Value send(Operand x, int peer);                                                                         // returns x
+Value recv(Graph& graph, TensorType type, int peer, std::source_location where = std::source_location::current());
 
 }  // namespace headrace

@@ -10,6 +10,7 @@
 
 namespace headrace {
 
+class Communicator;
 class Plugins;
 class WeightSource;
 
@@ -19,6 +20,9 @@ struct SessionOptions {
   bool compile = true;  // run the passes first; false: the graph as it stands
   CompileOptions passes;
   std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h: kernels and passes; ops come with the graph
+  // This rank's end when several run parts of one model, each in its Session (communicator.h); null: this rank is alone. When a run fails
+  // here, the other ranks' runs fail, too, instead of waiting.
+  std::shared_ptr<Communicator> communicator = nullptr;
 };
 
 class Session {

@@ -26,6 +26,7 @@ class ParameterSource {
 
 struct LoweringOptions {
   Arithmetic arithmetic = Arithmetic::kFast;
+  std::shared_ptr<Communicator> communicator = nullptr;  // null: a program of one rank
 };
 
 class Plan {

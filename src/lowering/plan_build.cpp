@@ -42,6 +42,7 @@ std::vector<Node*> decompose(Graph& graph, Node& node) {
 struct Plan::Lowering {
   const KernelRegistry& kernels;
   Arithmetic arithmetic;
+  std::shared_ptr<Communicator> communicator;
   SymbolValues sample;
   KnownValues known;
 
@@ -51,7 +52,7 @@ struct Plan::Lowering {
 Plan::Plan(Graph program, std::shared_ptr<Device> device, const KernelRegistry& kernels, ParameterSource& parameters,
            const LoweringOptions& options)
     : program_(std::move(program)), device_(std::move(device)) {
-  Lowering lowering{kernels, options.arithmetic, sample_symbols(program_), KnownValues(parameters)};
+  Lowering lowering{kernels, options.arithmetic, options.communicator, sample_symbols(program_), KnownValues(parameters)};
   build(lowering);
 }
 
@@ -113,7 +114,8 @@ bool Plan::lower_to_kernel(const Node& node, Lowering& lowering) {
   std::vector<Constant> constants;
   for (const Value& in : node.inputs()) constants.push_back(lowering.known.get(in));
   const OpCall call{node.op(), node.attributes(), input_types};
-  std::unique_ptr<Kernel> kernel = make_kernel(lowering.kernels, {call, output_types, constants, lowering.arithmetic, *device_});
+  std::unique_ptr<Kernel> kernel =
+      make_kernel(lowering.kernels, {call, output_types, constants, lowering.arithmetic, *device_, lowering.communicator});
   if (!kernel) return false;
   const int step = int(steps_.size());
   constant_bytes_ += kernel->held_bytes();

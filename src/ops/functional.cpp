@@ -6,6 +6,7 @@
 #include "core/dtype.h"
 #include "ops/attention/attention.h"
 #include "ops/cast/cast.h"
+#include "ops/collectives/collectives.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
 #include "ops/index_select/index_select.h"
@@ -365,6 +366,20 @@ Value causal_attention(Operand q, Operand k, Operand v, Operand sequence_offsets
 }
 Value bidirectional_attention(Operand q, Operand k, Operand v, Operand sequence_offsets, const AttentionOptions& options) {
   return attention({q, k, v, sequence_offsets}, options, false);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- between ranks
+
+Value all_reduce(Operand x, int ranks, RankReduction reduction) {
+  return emit("all_reduce", AllReduce{.ranks = ranks, .reduction = reduction}, {x});
+}
+Value all_gather(Operand x, int ranks, int64_t dim) { return emit("all_gather", AllGather{.ranks = ranks, .axis = dim}, {x}); }
+Value reduce_scatter(Operand x, int ranks, int64_t dim, RankReduction reduction) {
+  return emit("reduce_scatter", ReduceScatter{.ranks = ranks, .axis = dim, .reduction = reduction}, {x});
+}
+Value send(Operand x, int peer) { return emit("send", Send{.peer = peer}, {x}); }
+Value recv(Graph& graph, TensorType type, int peer, std::source_location where) {
+  return graph.emit("recv", Recv{.peer = peer, .dtype = type.dtype, .shape = std::move(type.shape)}, {}, where);
 }
 
 }  // namespace headrace

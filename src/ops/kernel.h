@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "device/device.h"
+#include "headrace/communicator.h"
 #include "headrace/graph.h"
 
 namespace headrace {
@@ -28,6 +29,7 @@ struct KernelRequest {
   std::span<const Constant> constants;  // one for each operand
   Arithmetic arithmetic = Arithmetic::kFast;
   Device& device;
+  std::shared_ptr<Communicator> communicator = nullptr;  // with the other ranks; null: this rank is alone
 
   bool is_constant(int operand) const { return constants[operand].tensor.data != nullptr; }
 };

@@ -2,6 +2,7 @@
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
+#include "ops/collectives/collectives.h"
 #include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
 #include "ops/conv/conv.h"
@@ -62,6 +63,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_kv_write_cpu(kernels);
   register_paged_attention_cpu(kernels);
   register_qkv_post_cpu(kernels);
+  register_collectives_cpu(kernels);
   register_fused_linear_cpu(kernels);  // and linear
   register_region_cpu(kernels);        // and, after their own, single pointwise ops and reductions of other types than f32
 }

@@ -5,6 +5,7 @@
 #include "ops/attention/attention.h"
 #include "ops/binary/binary.h"
 #include "ops/cast/cast.h"
+#include "ops/collectives/collectives.h"
 #include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
 #include "ops/conv/conv.h"
@@ -73,6 +74,8 @@ void register_ops(OpRegistry& ops) {
   register_kv_write(ops);
   register_paged_attention(ops);
   register_qkv_post(ops);
+  // Between ranks.
+  register_collectives(ops);  // all_reduce all_gather reduce_scatter send recv
   // Several of the above in one.
   register_region(ops);
 }

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <thread>
 
 #include "core/test_support.h"
+#include "headrace/communicator.h"
 #include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"
@@ -171,6 +173,109 @@ TEST(Session, RunsWithOtherWeightsAsOneThatBeganWithThem) {
   session.refit(memory_weights(others));
   EXPECT_EQ(run(session), run(other));
   EXPECT_NE(run(session), before);
+}
+
+// One of `ranks` ranks' half of a perceptron: y = all_reduce(relu(x W1') W2'), whose inner units the ranks share.
+Graph part_of_mlp(int ranks, int64_t inner) {
+  Graph graph(builtin_ops(), "part");
+  const Value x = graph.input("x", {DType::kF32, {Dim::symbol("batch"), 4}});
+  const Value h = relu(linear(x, graph.parameter("w1", {DType::kF32, {inner, 4}})));
+  graph.mark_output(all_reduce(linear(h, graph.parameter("w2", {DType::kF32, {3, inner}})), ranks), "y");
+  return graph;
+}
+
+HostTensor some_floats(const Sizes& sizes, int64_t from) {
+  HostTensor t(DType::kF32, sizes);
+  for (int64_t i = 0; i < sizes.numel(); ++i) t.as<float>()[i] = float(((from + i) * 7) % 11 - 5) / 10;
+  return t;
+}
+
+// Runs body(rank, its communicator) on as many threads; the messages of what they threw.
+template <typename Body>
+std::vector<std::string> run_ranks(int ranks, Body body) {
+  const auto ends = local_communicators(ranks);
+  std::vector<std::string> errors(static_cast<size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        body(rank, ends[size_t(rank)]);
+      } catch (const Error& e) {
+        errors[size_t(rank)] = e.what();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  return errors;
+}
+
+TEST(Session, RanksThatShareALayerAddUpTheirParts) {
+  constexpr int kRanks = 3;
+  constexpr int64_t kInner = 2;
+  // The whole: W1 (6, 4), W2 (3, 6); rank r has rows 2 r and 2 r + 1 of the first, and those columns of the second.
+  const HostTensor w1 = some_floats({kRanks * kInner, 4}, 0), w2 = some_floats({3, kRanks * kInner}, 5);
+  Session alone(part_of_mlp(1, kRanks * kInner), memory_weights({{"w1", w1}, {"w2", w2}}), {.num_threads = 1, .exact = true});
+  const HostTensor x = some_floats({5, 4}, 3);
+  const HostTensor expected = alone.run({{"x", x}}).at("y");
+  const auto errors = run_ranks(kRanks, [&](int rank, std::shared_ptr<Communicator> end) {
+    HostTensor own1(DType::kF32, {kInner, 4}), own2(DType::kF32, {3, kInner});
+    std::copy_n(w1.as<float>() + rank * kInner * 4, kInner * 4, own1.as<float>());
+    for (int64_t o = 0; o < 3; ++o) std::copy_n(w2.as<float>() + (o * kRanks + rank) * kInner, kInner, own2.as<float>() + o * kInner);
+    Session session(part_of_mlp(kRanks, kInner), memory_weights({{"w1", own1}, {"w2", own2}}),
+                    {.num_threads = 2, .exact = true, .communicator = end});
+    for (int run = 0; run < 3; ++run) {
+      const HostTensor y = session.run({{"x", x}}).at("y");
+      for (int64_t i = 0; i < 15; ++i) EXPECT_NEAR(y.as<float>()[i], expected.as<float>()[i], 1e-6);
+    }
+  });
+  for (const std::string& e : errors) EXPECT_EQ(e, "");
+}
+
+TEST(Session, WhenARankFailsTheOthersAreToldAndDoNotWait) {
+  const auto errors = run_ranks(3, [&](int rank, std::shared_ptr<Communicator> end) {
+    Session session(part_of_mlp(3, 2), memory_weights({{"w1", some_floats({2, 4}, 0)}, {"w2", some_floats({3, 2}, 0)}}),
+                    {.num_threads = 1, .communicator = end});
+    std::map<std::string, Tensor> inputs;
+    const HostTensor x = some_floats({5, 4}, 0);
+    if (rank != 1) inputs["x"] = x;
+    session.run(inputs);
+  });
+  EXPECT_NE(errors[1].find("'x'"), std::string::npos) << errors[1];
+  for (int rank : {0, 2}) EXPECT_EQ(errors[size_t(rank)], "rank 1 has failed: " + errors[1]);
+}
+
+TEST(Session, RanksWhoseSizesDifferAreToldBoth) {
+  const auto errors = run_ranks(2, [&](int rank, std::shared_ptr<Communicator> end) {
+    Session session(part_of_mlp(2, 2), memory_weights({{"w1", some_floats({2, 4}, 0)}, {"w2", some_floats({3, 2}, 0)}}),
+                    {.num_threads = 1, .communicator = end});
+    session.run({{"x", some_floats({rank == 0 ? 5 : 6, 4}, 0)}});
+  });
+  for (const std::string& e : errors)
+    EXPECT_EQ(e, "ranks do not agree: rank 0 calls all_reduce sum f32[5, 3], rank 1 calls all_reduce sum f32[6, 3]");
+}
+
+TEST(Session, AProgramOfSeveralRanksWantsACommunicatorOfThatSize) {
+  const auto weights = memory_weights({{"w1", some_floats({2, 4}, 0)}, {"w2", some_floats({3, 2}, 0)}});
+  Session alone(part_of_mlp(2, 2), weights);
+  EXPECT_NE(test::error_of([&] { alone.run({{"x", some_floats({1, 4}, 0)}}); }).find("SessionOptions::communicator"), std::string::npos);
+  const auto ends = local_communicators(3);
+  EXPECT_EQ(test::error_of([&] { Session(part_of_mlp(2, 2), weights, {.communicator = ends[0]}); }),
+            "all_reduce: the program is one of 2 ranks, the communicator has 3");
+}
+
+TEST(Session, RanksInARowHandOnWhatTheyComputed) {
+  const auto errors = run_ranks(3, [&](int rank, std::shared_ptr<Communicator> end) {
+    Graph graph(builtin_ops());
+    const Value x = rank == 0 ? graph.input("x", {DType::kF32, {2}}) : recv(graph, {DType::kF32, {2}}, rank - 1);
+    const Value y = x * 2 + 1;
+    if (rank < 2) send(y, rank + 1);
+    else graph.mark_output(y, "y");
+    Session session(std::move(graph), nullptr, {.num_threads = 1, .communicator = end});
+    const HostTensor start(DType::kF32, {2});  // zeros
+    const auto results = session.run(rank == 0 ? std::map<std::string, Tensor>{{"x", start}} : std::map<std::string, Tensor>{});
+    if (rank < 2) return;
+    EXPECT_EQ(results.at("y").as<float>()[1], 7) << "((0 * 2 + 1) * 2 + 1) * 2 + 1";
+  });
+  for (const std::string& e : errors) EXPECT_EQ(e, "");
 }
 
 }  // namespace
