@@ -48,7 +48,9 @@ static HostTensor ids(const std::vector<int32_t>& values) {
   return HostTensor(DType::kI32, {int64_t(values.size())}, std::span<const int32_t>(values));
 }
 
-static std::map<std::string, HostTensor> encode(Session& session, const std::vector<std::vector<int32_t>>& texts) {
+using Texts = std::vector<std::vector<int32_t>>;
+
+static std::map<std::string, HostTensor> encode(Session& session, const Texts& texts) {
   std::vector<int32_t> tokens, positions, offsets = {0};
   for (const std::vector<int32_t>& text : texts) {
     for (size_t i = 0; i < text.size(); ++i) tokens.push_back(text[i]), positions.push_back(int32_t(i));
@@ -65,7 +67,7 @@ static int run(const std::string& folder) {
   const std::shared_ptr<const WeightSource> file = file_weights(folder + "/expected.safetensors");
   const Tensor expected = file->read("single.last_hidden_state");
   for (bool alone : {true, false}) {
-    const HostTensor states = encode(session, alone ? std::vector{text} : std::vector{other, text}).at("last_hidden_state");
+    const HostTensor states = encode(session, alone ? Texts{text} : Texts{other, text}).at("last_hidden_state");
     const float* own = states.as<float>() + states.view().numel() - expected.numel();
     float worst = 0;
     for (int64_t i = 0; i < expected.numel(); ++i) worst = std::max(worst, std::abs(own[i] - expected.as<float>()[i]));
