@@ -183,6 +183,20 @@ TEST(Plan, CountsWhatKernelsReadOfConstantsButNoTables) {
   EXPECT_LE(bytes("%x = embedding(%i, %e)\n %y = linear(%x, %v)\n return %y"), matrix / 2) << "never more than is stored";
 }
 
+TEST(Plan, FusedLinearsOfWhatIsKnownAtLoadRun) {
+  MapParameters parameters;
+  parameters.tensors["w"] = floats({2, 2}, {1, 2, 3, 4});
+  parameters.tensors["k"] = floats({1, 2}, {1, 1});
+  auto cpu = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 2});
+  for (const char* call : {"fused_linear(%k, %w, %x) {residual=true}", "fused_linear(%x, %w, %k) {residual=true}"}) {
+    Plan plan(parse("input %x : f32[1, 2]\n param %w : f32[2, 2]\n param %k : f32[1, 2]\n %y = " + std::string(call) + "\n return %y"), cpu,
+              *builtin_kernels(), parameters, {});
+    plan.run(*cpu->make_stream(), {{"x", floats({1, 2}, {1, 1})}});
+    EXPECT_EQ(plan.output("y").as<float>()[0], 4);
+    EXPECT_EQ(plan.output("y").as<float>()[1], 8);
+  }
+}
+
 TEST(Plan, SlicesAreViewsWithoutWork) {
   MapParameters none;
   auto device = std::make_shared<CpuDevice>(CpuOptions{.num_threads = 1});

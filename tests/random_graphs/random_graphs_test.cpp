@@ -58,7 +58,9 @@ TEST(RandomCase, DrawsEveryOpThatASessionRunsByItself) {
   std::set<std::string> missing;
   for (const std::string& op : builtin_ops()->names()) missing.insert(op);
   // Made by the compiler, or by layers for the language models' loop; or of several ranks.
-  for (const char* op : {"fused_linear", "region", "attention", "kv_write", "paged_attention", "qkv_post"}) missing.erase(op);
+  for (const char* op : {"fused_linear", "region", "attention", "kv_write", "paged_attention", "qkv_post", "all_reduce", "all_gather",
+                         "reduce_scatter", "send", "recv"})
+    missing.erase(op);
   for (uint64_t seed = 1; seed <= 2000 && !missing.empty(); ++seed)
     for (const Case graph = random_case(seed); const Node* node : graph.graph.nodes()) missing.erase(node->op().name);
   EXPECT_THAT(missing, ::testing::IsEmpty()) << "a line in op_table.cpp is wanted for each";

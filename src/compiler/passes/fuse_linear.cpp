@@ -146,7 +146,7 @@ namespace {
 Node* take_in_reader(Graph& graph, Node& linear) {
   std::optional<Parts> parts = Parts::from(&linear);
   const Value y = linear.output();
-  if (!parts || !all_known(parts->weights) || !has_one_reader(y) || parts->residual) return nullptr;
+  if (!parts || !all_known(parts->weights) || !has_one_reader(y) || parts->residual || y.is_known_at_load()) return nullptr;
   Node& reader = *y.users()[0];
   if (const auto activation = activation_of(&reader); activation && parts->attributes.activation == FusedLinear::Activation::kNone) {
     parts->attributes.activation = *activation;

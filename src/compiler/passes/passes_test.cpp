@@ -123,6 +123,8 @@ TEST(FuseLinear, TakesInNormBiasActivationAndResidual) {
 }
 
 TEST(FuseLinear, LeavesAlone) {
+  EXPECT_FALSE(changes(fuse_linear, "%l = linear(%u, %w)\n input %s : f32[8, 8]\n %y = add(%s, %l)\n return %y"))
+      << "a product known at load";
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %r)\n return %y, %l")) << "a marked product";
   EXPECT_FALSE(changes(fuse_linear, "%l = linear(%x, %w)\n %y = add(%l, %l)\n return %y")) << "a sum with itself";
   EXPECT_FALSE(changes(fuse_linear, " param %c : f32[16]\n %l = fused_linear(%x, %w, %u) {num_weights=2}\n %y = add(%l, %c)\n return %y"))

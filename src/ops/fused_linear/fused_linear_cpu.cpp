@@ -22,6 +22,8 @@ bool supports(const KernelRequest& request) {
   const FusedLinear a = attributes_of(request.call);
   const FusedLinearOperands at(a);
   if (request.call.input(0).dtype != DType::kF32) return false;
+  // What is known at load has no memory at run time: its parts are computed at load instead.
+  if (request.is_constant(0) || (at.residual >= 0 && request.is_constant(at.residual))) return false;
   for (int i = 1; i < at.count; ++i) {
     if (i == at.residual) continue;
     if (!request.is_constant(i)) return false;

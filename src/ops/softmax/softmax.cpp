@@ -33,6 +33,7 @@ void reference(const OpCall& call, std::span<const Tensor> in, std::span<const T
 
 std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Value> in) {
   const Reduce along{.axes = {node.attributes_as<Softmax>().axis}, .keepdim = true};
+  if (in[0].shape()[int(along.axes[0])] == Dim(0)) return {in[0]};  // which has no largest element
   const Value x = cast_to(graph, in[0], DType::kF32);
   const Value below = graph.emit("sub", {x, graph.emit("max", along, {x})}), powers = graph.emit("exp", {below});
   if (node.op().name == "log_softmax")

@@ -47,6 +47,7 @@ TEST(Softmax, MaskedElementsGetNothingAndAnEmptyRowIsNan) {
 }
 
 TEST(Softmax, DecompositionMeansTheSame) {
+  expect_decomposition_matches("softmax", Softmax{.axis = 0}, {random_tensor({0, 5})});
   for (const char* op : {"softmax", "log_softmax"})
     for (int64_t axis : {0, 1, -1}) expect_decomposition_matches(op, Softmax{.axis = axis}, {random_tensor({3, 5, 7})});
 }
