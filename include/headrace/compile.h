@@ -27,6 +27,9 @@ struct ExtraPass {
 struct CompileOptions {
   // Causal attention reads and writes a paged KV cache (state of the graph) instead of this run's keys and values only.
   bool kv_cache = false;
+  // Inner values that the program shall return besides its outputs, under the names that they have in the graph as its author wrote it
+  // (nn::named): names, or globs with * and ?. They survive all passes, as values marked in the graph do.
+  std::vector<std::string> marks;
   std::vector<std::string> skip_passes;
   std::vector<ExtraPass> extra_passes;
   // Called after each pass.

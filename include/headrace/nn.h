@@ -36,6 +36,10 @@ class Scope {
   std::string path_;
 };
 
+// Names a value after a place in the model, and returns it. Layers name what they return after their scope
+// ("model.layers.3.self_attn.o_proj"); marks (headrace/compile.h), dumps and pictures know values by these names.
+Value named(const Scope& at, Value value);
+
 // The inputs that every language model may read, declared on first use.
 //   tokens (tokens), positions (tokens), sequence_offsets (sequences + 1), logit_rows (rows): int32. Tokens of all sequences are
 //   packed one after the other; sequence s has tokens sequence_offsets[s] to sequence_offsets[s + 1].

@@ -16,6 +16,7 @@ struct NamedPass {
 };
 
 constexpr NamedPass kPipeline[] = {
+    {"mark", mark_values},                     // the inner values that the options name
     {"canonicalize", canonicalize},            // one spelling for each idea, equal nodes once, constant expressions first
     {"recognize", recognize},                  // norms, activations, softmax, rope in the plain ops that spell them
     {"move-dequantize", move_dequantize},      // behind what only arranges integers

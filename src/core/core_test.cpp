@@ -8,6 +8,7 @@
 
 #include "core/context.h"
 #include "core/dtype.h"
+#include "core/glob.h"
 #include "core/json.h"
 #include "core/log.h"
 #include "core/mapped_file.h"
@@ -89,6 +90,20 @@ TEST(Float16, EveryHalfSurvivesARoundTrip) {
   EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), float_to_half(1.0f));  // ties to even
   EXPECT_EQ(float_to_bfloat16(1.0f + 0x1p-8f), float_to_bfloat16(1.0f));
   EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(NAN))));
+}
+
+TEST(Glob, StarsStandForAnyCharactersAndQuestionMarksForOne) {
+  EXPECT_TRUE(matches_glob("model.layers.3.mlp", "model.layers.3.mlp"));
+  EXPECT_TRUE(matches_glob("*.o_proj", "model.layers.3.self_attn.o_proj"));
+  EXPECT_TRUE(matches_glob("model.layers.?.*_proj*", "model.layers.3.self_attn.o_proj"));
+  EXPECT_TRUE(matches_glob("**", ""));
+  EXPECT_TRUE(matches_glob("a*b*c", "a-b-b-c")) << "the first b is not the one";
+  EXPECT_FALSE(matches_glob("model.layers.?", "model.layers.31"));
+  EXPECT_FALSE(matches_glob("*.o_proj", "model.o_proj.weight"));
+  EXPECT_FALSE(matches_glob("", "a"));
+  EXPECT_FALSE(matches_glob("a?", "a"));
+  EXPECT_FALSE(matches_glob(std::string(64, '*') + "b", std::string(1 << 16, 'a'))) << "and takes no time";
+  EXPECT_TRUE(is_glob("a?") && is_glob("*") && !is_glob("model.layers.3"));
 }
 
 TEST(Utf8, InvalidPartsBecomeOneReplacementEach) {

@@ -37,7 +37,7 @@ Value word_scores(const Scope& root, const Json& config, Value x) {
   const Value wide = activate(linear(head / "transform" / "dense", x, x.shape()[-1].value(), {.bias = true}), activation);
   const Value y = layer_norm(head / "transform" / "LayerNorm", wide, config_eps(config, "layer_norm_eps", 1e-12));
   const Scope biased = (head / "decoder").has("bias") ? head / "decoder" : head;  // a bias stored twice is tied as the matrix is
-  return linear(word_matrices_of(root, config).out, y, vocab) + biased.parameter("bias", {vocab});
+  return named(head / "decoder", linear(word_matrices_of(root, config).out, y, vocab) + biased.parameter("bias", {vocab}));
 }
 
 // What the class that wrote the checkpoint computes from the last hidden state x.
@@ -88,7 +88,8 @@ ModelInfo build_bert(const Scope& root, const Json& config) {
     const Scope layer = model / "encoder" / "layer" / int(i), self = layer / "attention" / "self";
     const Value q = linear(self / "query", x, hidden, biased), k = linear(self / "key", x, hidden, biased),
                 v = linear(self / "value", x, hidden, biased);
-    const Value attended = linear(layer / "attention" / "output" / "dense", bidirectional_attention(q, k, v, attention), hidden, biased);
+    const Value y = named(self / "attention", bidirectional_attention(q, k, v, attention));
+    const Value attended = linear(layer / "attention" / "output" / "dense", y, hidden, biased);
     x = layer_norm(layer / "attention" / "output" / "LayerNorm", x + attended, eps);
     const Value wide = activate(linear(layer / "intermediate" / "dense", x, intermediate, biased), activation);
     x = layer_norm(layer / "output" / "LayerNorm", x + linear(layer / "output" / "dense", wide, hidden, biased), eps);

@@ -44,13 +44,13 @@ ModelInfo build_gpt2(const Scope& root, const Json& given) {
     const double scale = (scaled ? 1 / std::sqrt(double(head_dim)) : 1.0) / (by_layer ? double(i + 1) : 1.0);
     const Value y =
         causal_attention(parts[0], parts[1], parts[2], {.heads = heads, .kv_heads = heads, .head_dim = head_dim, .scale = scale});
-    x = x + linear(layer / "attn" / "c_proj", y, hidden, conv1d);
+    x = x + linear(layer / "attn" / "c_proj", named(layer / "attn" / "attention", y), hidden, conv1d);
     const Value wide = activate(linear(layer / "mlp" / "c_fc", layer_norm(layer / "ln_2", x, eps), inner, conv1d), activation);
-    x = x + linear(layer / "mlp" / "c_proj", wide, hidden, conv1d);
+    x = named(layer, x + linear(layer / "mlp" / "c_proj", wide, hidden, conv1d));
   }
   x = layer_norm(model / "ln_f", select_logit_rows(x), eps);
   graph.mark_output(x, "final_hidden");
-  graph.mark_output(linear(words.out, x, vocab), "logits");
+  graph.mark_output(named(root / "lm_head", linear(words.out, x, vocab)), "logits");
   return {.kind = ModelKind::kDecoder, .vocab_size = vocab, .max_positions = max_positions};
 }
 

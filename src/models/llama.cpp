@@ -67,7 +67,7 @@ Value attention(const Scope& at, Value x, const LlamaConfig& c, int64_t window) 
   q = rope(q, c.rope);
   k = rope(k, c.rope);
   Value y = causal_attention(q, k, v, {.heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim, .window = window});
-  return linear(at / "o_proj", y, c.hidden, {.bias = c.output_bias});
+  return linear(at / "o_proj", named(at / "attention", y), c.hidden, {.bias = c.output_bias});
 }
 
 // What GGUF files have as tensors: divisors of the frequencies of rope.
@@ -89,10 +89,11 @@ ModelInfo build(const Scope& root, LlamaConfig c) {
     const Scope layer = model / "layers" / int(i);
     x = x + attention(layer / "self_attn", rms_norm(layer / "input_layernorm", x, c.eps), c, c.windows[size_t(i)]);
     x = x + gated_mlp(layer / "mlp", rms_norm(layer / "post_attention_layernorm", x, c.eps), c.intermediate, c.activation, c.mlp_bias);
+    named(layer, x);
   }
   x = rms_norm(model / "norm", select_logit_rows(x), c.eps);
   root.graph().mark_output(x, "final_hidden");
-  root.graph().mark_output(linear(words.out, x, c.vocab), "logits");
+  root.graph().mark_output(named(root / "lm_head", linear(words.out, x, c.vocab)), "logits");
   return {.kind = ModelKind::kDecoder, .vocab_size = c.vocab, .max_positions = c.max_positions};
 }
 

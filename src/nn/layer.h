@@ -1,16 +1,24 @@
 // What layers ask of their operand, and how their errors name them.
 #pragma once
 
+#include <cctype>
+#include <type_traits>
+
 #include "core/error.h"
 #include "headrace/nn.h"
 
 namespace headrace::nn {
 
-// The result of `body`, whose errors get the layer's path in front.
+// The result of `body`, whose errors get the layer's path in front. A Value that has no name is named after the layer.
 template <typename Body>
 auto in_layer(const Scope& at, Body body) {
   try {
-    return body();
+    if constexpr (std::is_same_v<decltype(body()), Value>) {
+      const Value result = body();
+      return std::isdigit(static_cast<unsigned char>(result.name()[0])) ? named(at, result) : result;
+    } else {
+      return body();
+    }
   } catch (const Error& e) {
     if (at.path().empty()) throw;
     fail(e.code, "{}: {}", at.path(), e.what());

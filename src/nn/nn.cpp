@@ -21,6 +21,11 @@ Value Scope::parameter(std::string_view name, Shape shape, std::source_location 
 
 bool Scope::has(std::string_view name) const { return stored_ && stored_((*this / name).path_).has_value(); }
 
+Value named(const Scope& at, Value value) {
+  if (!at.path().empty()) at.graph().rename(value, at.path());
+  return value;
+}
+
 Value tokens(Graph& graph) { return graph.input("tokens", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value positions(Graph& graph) { return graph.input("positions", {DType::kI32, {Dim::symbol("tokens")}}); }
 Value reach(Graph& graph) { return graph.input("reach", {DType::kI32, {Dim::symbol("tokens")}}); }

@@ -6,6 +6,9 @@
 
 namespace headrace {
 
+// Makes outputs of the values that options.marks name. Throws Error(kNotFound) that lists names like it for one that nothing has.
+void mark_values(Graph& graph, const CompileOptions& options);
+
 // Equal nodes become one; nodes that read only weights and constants move to the front (they are computed once, at load);
 // views of views become one view, and views, slices and casts that change nothing go.
 void canonicalize(Graph& graph, const CompileOptions& options);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/test_support.h"
 #include "ops/ops.h"
 #include "ops/region/region.h"
 
@@ -43,6 +44,34 @@ std::string after(void (*pass)(Graph&, const CompileOptions&), const std::string
 }
 
 bool changes(void (*pass)(Graph&, const CompileOptions&), const std::string& body) { return after(pass, body) != nodes(parse(body)); }
+
+TEST(Mark, NamedValuesAreReturnedAndSurviveAllPasses) {
+  const std::string body =
+      "%h.norm = rms_norm(%x, %n)\n %h.proj = linear(%h.norm, %w)\n %a = silu(%h.proj)\n %y = add(%a, %x)\n return %y as \"out\"";
+  const auto compiled = [&](std::vector<std::string> marks) {
+    Graph graph = parse(body);
+    compile(graph, {.marks = std::move(marks)});
+    std::string names;
+    for (const Graph::Output& o : graph.outputs()) names += o.name + " ";
+    return std::pair(graph.num_nodes(), names);
+  };
+  EXPECT_EQ(compiled({}), std::pair(1, std::string("out ")));
+  EXPECT_EQ(compiled({"h.proj"}), std::pair(3, std::string("out h.proj ")));
+  EXPECT_EQ(compiled({"h.*"}), std::pair(4, std::string("out h.norm h.proj ")));
+  EXPECT_EQ(compiled({"h.norm", "*norm", "out"}), std::pair(2, std::string("out h.norm "))) << "named twice, or an output already";
+}
+
+TEST(Mark, ANameThatNothingHasIsAnErrorWithSomeThatThereAre) {
+  const auto error = [](const std::string& mark, const std::string& body) {
+    Graph graph = parse(body);
+    return test::error_of([&] { compile(graph, {.marks = {mark}}); });
+  };
+  const std::string body = "%h.0.norm = rms_norm(%x, %n)\n %h.0.proj = linear(%h.0.norm, %w)\n %0 = silu(%h.0.proj)\n return %0 as \"out\"";
+  EXPECT_NE(error("h.1.proj", body).find("has 2 with names, such as h.0.proj"), std::string::npos);
+  EXPECT_NE(error("0", body).find("'0'"), std::string::npos) << "a number is no name";
+  EXPECT_NE(error("z*", body).find("h.0.norm, h.0.proj"), std::string::npos);
+  EXPECT_NE(error("*", "%0 = silu(%x)\n return %0").find("no value of this graph has a name"), std::string::npos);
+}
 
 TEST(Canonicalize, EqualNodesBecomeOne) {
   EXPECT_EQ(after(canonicalize, "%a = silu(%x)\n %c = silu(%x)\n %y = add(%a, %c)\n return %y"), "%a = silu(%x)\n%y = add(%a, %a)\n");
