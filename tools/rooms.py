@@ -20,6 +20,7 @@ PUBLIC_HEADERS = {
     "plugin.hpp": "plugin",
     "plugins.h": "plugin",
     "compile.h": "compiler",
+    "debug.h": "debug",
     "session.h": "session",
     "engine.h": "engine",
     "build.h": "build",
@@ -33,7 +34,7 @@ PUBLIC_HEADERS = {
 
 # Two halves that never use each other; the rooms above them (session, api, cli) use both.
 BUILD_HALF = {"nn", "models", "compiler", "build"}
-RUN_HALF = {"lowering", "runtime", "llm"}
+RUN_HALF = {"lowering", "debug", "runtime", "llm"}
 
 
 def without_comments(cmake):

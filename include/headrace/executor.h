@@ -11,14 +11,18 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
 #include "headrace/logits_processor.h"
 #include "headrace/types.h"
 
 namespace headrace {
 
+class Debugger;
 class Plugins;
 class WeightSource;
+struct CompileOptions;
+
 namespace runtime {
 class Model;
 }
@@ -222,6 +226,9 @@ struct LoadOptions {
   int context = 0;              // tokens that a sequence may have; 0: the model's, as far as a quarter of the memory goes
   std::string checkpoint;       // of an engine: takes its weights from here instead (refit in headrace/build.h); it may have none
   std::optional<uint64_t> random_weights;  // a seed: weights of chance, for measuring; only the configuration is read
+  // How a checkpoint's graph becomes a program (headrace/compile.h): marks, passes. null: as usual. An engine's has become one.
+  std::shared_ptr<const CompileOptions> passes;
+  std::shared_ptr<Debugger> debugger;      // looks into runs (headrace/debug.h); may be null
   ExecutorOptions executor;                // eos_token_ids are the model's, unless given; processors of plugins are added
   std::shared_ptr<const Plugins> plugins;  // headrace/plugins.h; null: those of the engine, if it was made with any
 };

@@ -49,7 +49,8 @@ Session make_session(Engine& engine, const LoadOptions& options) {
                  {.num_threads = options.num_threads,
                   .exact = engine.exact,
                   .compile = false,
-                  .plugins = options.plugins ? options.plugins : engine.plugins});
+                  .plugins = options.plugins ? options.plugins : engine.plugins,
+                  .debugger = options.debugger});
 }
 
 Tensor view(const std::vector<int32_t>& values) {

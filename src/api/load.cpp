@@ -51,8 +51,17 @@ Engine load_engine(const std::string& path, const LoadOptions& options) {
   if (!is_engine_file(path)) {
     if (!options.checkpoint.empty())
       invalid("{}: is no engine, and has its own weights; only an engine takes those of {}", path, options.checkpoint);
-    return build_engine(path, {.dtype = options.dtype, .random_weights = options.random_weights, .plugins = options.plugins});
+    return build_engine(path, {.dtype = options.dtype,
+                               .random_weights = options.random_weights,
+                               .passes = options.passes ? *options.passes : CompileOptions(),
+                               .plugins = options.plugins});
   }
+  if (options.passes)
+    fail(
+        ErrorCode::kUnsupported,
+        "{}: is an engine, and its program is past the passes; to mark values, skip or watch passes, give the checkpoint that it was built "
+        "from",
+        path);
   if (options.random_weights) invalid("{}: is an engine; random weights want a config.json or a checkpoint's folder", path);
   const bool own_weights = options.checkpoint.empty();
   Engine engine = read_engine(path, {.weights = own_weights, .plugins = options.plugins});
@@ -85,8 +94,8 @@ std::unique_ptr<Executor> make_executor(Engine engine, const Tokenizer* tokenize
   if (options.plugins) engine.plugins = options.plugins;
   if (engine.plugins)
     for (const auto& [name, make] : engine.plugins->parts().logits_processors) executor.logits_processors.emplace(name, make);
-  auto model =
-      std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context});
+  auto model = std::make_unique<PlanModel>(
+      std::move(engine), PlanModelOptions{.num_threads = options.num_threads, .context = options.context, .debugger = options.debugger});
   return std::make_unique<Executor>(std::move(model), std::move(executor));
 }
 

@@ -17,6 +17,7 @@ constexpr int kBlockTokens = 16;
 constexpr int kStepTokens = 512;
 constexpr int kLogitRows = 64;
 constexpr int kTableStep = 16;                     // block tables grow by so many columns, so that sizes seldom change
+constexpr int kCheckContext = 1024;                // when kernels are checked: references read the whole cache each time
 constexpr int kContextsCached = 8;                 // sequences of full length that the cache can hold, memory permitting
 constexpr int64_t kMostCached = int64_t{1} << 26;  // tokens, however little one takes
 
@@ -55,19 +56,24 @@ PlanModel::PlanModel(Engine engine, const PlanModelOptions& options) : engine_(s
   // Nothing of the cache costs memory before it is used; a quarter of the machine is the most that it may come to.
   const int64_t per_token = std::max<int64_t>(kv_bytes_per_token_, 1);
   const int64_t affordable = std::clamp<int64_t>(physical_memory() / 4 / per_token, kBlockTokens, kMostCached);
-  const int64_t wanted = options.context > 0 ? options.context : std::min(engine_.max_positions, affordable);
+  const bool checks = options.debugger && options.debugger->options().check;
+  const int64_t longest = std::min(engine_.max_positions, checks ? std::min<int64_t>(affordable, kCheckContext) : affordable);
+  const int64_t wanted = options.context > 0 ? options.context : longest;
   if (wanted > engine_.max_positions)
     invalid("a context of {} tokens: {} was made for at most {}", wanted, engine_.origin, engine_.max_positions);
   if (wanted > affordable)
     fail(ErrorCode::kOutOfMemory, "a context of {} tokens needs {} MB of cache, {} MB are at hand; ask for at most {}", wanted,
          wanted * kv_bytes_per_token_ >> 20, physical_memory() / 4 >> 20, affordable);
   limits_.max_context = int(wanted);
-  const int64_t cached = std::min(affordable, std::max<int64_t>(wanted * kContextsCached, 8 * kStepTokens));
+  const int64_t cached = std::min(affordable, checks ? wanted : std::max<int64_t>(wanted * kContextsCached, 8 * kStepTokens));
   limits_.num_blocks = int(std::max((wanted + kBlockTokens - 1) / kBlockTokens + 1, cached / kBlockTokens));
 
   engine_.text = {};
-  lowered_ = lower(std::move(engine_.weights));
+  debugger_ = options.debugger;
+  const std::shared_ptr<const WeightSource> weights = std::exchange(engine_.weights, nullptr);
+  lowered_ = lower(weights);
   make_cache();
+  watch(weights);
 }
 
 PlanModel::Lowered PlanModel::lower(std::shared_ptr<const WeightSource> weights) const {
@@ -83,8 +89,15 @@ PlanModel::Lowered PlanModel::lower(std::shared_ptr<const WeightSource> weights)
 std::function<void()> PlanModel::prepare_refit(std::shared_ptr<const WeightSource> weights) {
   if (!weights) invalid("{}: there are no weights to give it", engine_.origin);
   check_fit(engine_, *weights);
-  const auto other = std::make_shared<Lowered>(lower(std::move(weights)));
-  return [this, other] { std::swap(lowered_, *other); };
+  const auto other = std::make_shared<Lowered>(lower(weights));
+  return [this, other, weights] {
+    std::swap(lowered_, *other);
+    watch(weights);
+  };
+}
+
+void PlanModel::watch(std::shared_ptr<const WeightSource> weights) {
+  if (debugger_) debugger_->watch(*lowered_.plan, std::move(weights), engine_.exact);
 }
 
 void PlanModel::make_cache() {
@@ -132,6 +145,7 @@ std::span<const float> PlanModel::forward(const runtime::Batch& batch) {
       {"slots", inputs_["slots"].fill(slots_, {tokens})},
       {"logit_rows", inputs_["logit_rows"].fill(batch.logit_rows, {int64_t(batch.logit_rows.size())})},
   };
+  if (debugger_) debugger_->name_next_run(tokens == sequences ? "decode" : "prefill");
   lowered_.plan->run(*lowered_.stream, inputs);
   const Tensor logits = lowered_.plan->output("logits");
   return {logits.as<float>(), size_t(logits.numel())};

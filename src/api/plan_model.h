@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cpu/cpu_device.h"
+#include "headrace/debug.h"
 #include "headrace/engine.h"
 #include "lowering/plan.h"
 #include "runtime/model.h"
@@ -9,8 +10,9 @@
 namespace headrace {
 
 struct PlanModelOptions {
-  int num_threads = 0;  // 0: one per core
-  int context = 0;      // tokens of one sequence; 0: the model's
+  int num_threads = 0;                 // 0: one per core
+  int context = 0;                     // tokens of one sequence; 0: the model's
+  std::shared_ptr<Debugger> debugger;  // may be null
 };
 
 class PlanModel : public runtime::Model {
@@ -43,10 +45,12 @@ class PlanModel : public runtime::Model {
   };
   Lowered lower(std::shared_ptr<const WeightSource> weights) const;
   void make_cache();
+  void watch(std::shared_ptr<const WeightSource> weights);  // the plan that is lowered, if there is a debugger
 
   Engine engine_;  // its program is lowered again for other weights
   const int num_threads_;
   Lowered lowered_;
+  std::shared_ptr<Debugger> debugger_;
   runtime::ModelLimits limits_;
   int64_t kv_bytes_per_token_ = 0;
   std::vector<Buffer> buffers_;          // one for each layer

@@ -6,6 +6,7 @@
 
 #include "api/plan_model.h"
 #include "cli/bench_run.h"
+#include "cli/debug_options.h"
 #include "cli/model_cost.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct BenchSettings {
   ModelOptions model;
+  DebugSettings debug;
   std::string model_flag, svg;
   int prompt = 512, gen = 128, rounds = 3;
   std::vector<int32_t> batches, threads;
@@ -54,6 +56,7 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
     ModelOptions options = s.model;
     options.load.num_threads = threads;
     options.load.executor.prefix_cache = false;
+    apply(s.debug, options.load);
     const double start = now_s();
     Engine engine = load_model(options);
     if (std::max(s.prompt, 1) + s.gen > engine.max_positions)
@@ -61,7 +64,8 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
               engine.max_positions);
     options.load.context = int(std::min<int64_t>(context_for(s), engine.max_positions));
     cost = cost_of(engine);
-    auto model = std::make_unique<PlanModel>(std::move(engine), PlanModelOptions{.num_threads = threads, .context = options.load.context});
+    auto model = std::make_unique<PlanModel>(
+        std::move(engine), PlanModelOptions{.num_threads = threads, .context = options.load.context, .debugger = options.load.debugger});
     cost.read_bytes = model->plan().constant_bytes();
     Executor executor(std::move(model), options.load.executor);
     const double load_s = now_s() - start;
@@ -70,6 +74,7 @@ std::vector<BenchResult> measure_all(const BenchSettings& s, ModelCost& cost) {
       const BenchCase c{batch, s.prompt, s.gen};
       results.push_back({threads, c, measure(executor, c, s.rounds), load_s, peak_rss_bytes()});
     }
+    report(s.debug, options.load);
   }
   if (errors_are_terminal()) fmt::print(stderr, "\r\033[K");
   return results;
@@ -218,6 +223,8 @@ void declare_bench(Options& options) {
   declare_plugins(options, s->model);
   options.value("--svg", "FILE", s->svg, "draws the roofline");
   options.flag("--json", s->json, "figures as JSON");
+  declare_profile(options, s->debug);
+  declare_passes(options, s->debug);
   options.footer(
       "Tokens are random, their end is ignored. Read bandwidth and peak of products are measured in the same run, on as many threads. "
       "Bytes per token are those that kernels read: of weights as they are packed (in a file they may be more or fewer: 'inspect' "

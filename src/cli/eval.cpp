@@ -1,6 +1,7 @@
 // headrace eval: perplexity of a text.
 #include <algorithm>
 
+#include "cli/debug_options.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -16,6 +17,7 @@ constexpr int kContext = 512;
 
 struct EvalSettings {
   ModelOptions model;
+  DebugSettings debug;
   std::string text;
   std::optional<int> max_tokens, stride, context;
   bool json = false;
@@ -25,6 +27,7 @@ int eval(EvalSettings& s) {
   if (s.max_tokens && *s.max_tokens < 2) throw UsageError("--max-tokens: at least 2 tokens are wanted");
   if (s.context && *s.context < 2) throw UsageError("--context: at least 2 tokens are wanted");
   const std::string text = read_file(s.text);
+  apply(s.debug, s.model.load);
   const double start = now_s();
   Engine engine = load_model(s.model);
   const int context = s.context.value_or(int(std::min<int64_t>(kContext, engine.max_positions)));
@@ -58,7 +61,7 @@ int eval(EvalSettings& s) {
   else
     write_output(fmt::format("perplexity {:.4f} over {} of {} tokens, {} windows of {}, in {:.1f} s\n", score.perplexity(),
                              score.scored_tokens, ids.size(), score.windows, context, took));
-  return 0;
+  return report(s.debug, s.model.load);
 }
 
 }  // namespace
@@ -76,6 +79,7 @@ void declare_eval(Options& options) {
   declare_checkpoint(options, s->model);
   declare_plugins(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
+  declare_debug(options, s->debug);
   options.run([s] {
     if (s->text.empty()) throw UsageError("--text FILE is missing");
     return eval(*s);

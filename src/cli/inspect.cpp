@@ -1,4 +1,5 @@
 // headrace inspect: what is in a model or an engine, without running it.
+#include "cli/debug_options.h"
 #include "cli/graph_svg.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct InspectSettings {
   ModelOptions model;
+  DebugSettings debug;
   bool program = false, json = false;
   std::string graph;
 };
@@ -97,7 +99,8 @@ std::string for_people(const OrderedJson& json) {
   return text;
 }
 
-int inspect(const InspectSettings& s) {
+int inspect(InspectSettings& s) {
+  apply(s.debug, s.model.load);
   const Engine engine = load_model(s.model);
   if (!s.graph.empty()) {
     NewFile file(s.graph);
@@ -122,6 +125,7 @@ void declare_inspect(Options& options) {
   declare_random_weights(options, s->model);
   declare_plugins(options, s->model);
   options.flag("--json", s->json, "figures as JSON");
+  declare_passes(options, s->debug);
   options.run([s] { return inspect(*s); });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/completion_report.h"
+#include "cli/debug_options.h"
 #include "cli/generate_options.h"
 #include "cli/interrupt.h"
 #include "cli/logits_file.h"
@@ -23,6 +24,7 @@ struct RunSettings {
   ModelOptions model;
   PromptOptions prompt;
   GenerateOptions generate;
+  DebugSettings debug;
   bool prompt_logprobs = false, stats = false, json = false;
   std::string logits_out;
 };
@@ -86,7 +88,7 @@ int run_encoder(Engine engine, const RunSettings& s) {
   }
   write_safetensors(s.logits_out, tensors);
   write_output(s.json ? fmt::format("{{\"prompt_tokens\":{}}}\n", ids.size()) : fmt::format("{}: {}\n", s.logits_out, names));
-  return 0;
+  return report(s.debug, s.model.load);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- the verb
@@ -97,6 +99,7 @@ int run(RunSettings& s) {
   if (!s.generate.max_tokens && !s.prompt.chat) s.generate.max_tokens = std::max(kDefaultTokens, s.generate.min_tokens);
 
   if (!s.logits_out.empty()) NewFile(s.logits_out);  // can it be written? Better known now than after the answer
+  apply(s.debug, s.model.load);
   const double start = now_s();
   Engine engine = load_model(s.model);
   if (engine.kind == ModelKind::kEncoder) return run_encoder(std::move(engine), s);
@@ -112,8 +115,9 @@ int run(RunSettings& s) {
     recorder.write(s.logits_out, size_t(c.num_prompt_tokens) + c.token_ids.size() - (c.token_ids.empty() ? 0 : 1));
   write_output(s.json ? completion_json(c, s.generate, speeds) : "\n");
   if (s.stats) fmt::print(stderr, "{}\n", speed_line(c, speeds));
+  const int code = report(s.debug, s.model.load);
   if (c.finish == FinishReason::kError) fail(ErrorCode::kInternal, "{}", c.error);
-  return 0;
+  return code;
 }
 
 }  // namespace
@@ -128,6 +132,7 @@ void declare_run(Options& options) {
                 "writes a safetensors file: \"logits\", fp32 (positions, vocabulary); of an encoder all outputs");
   options.flag("--stats", s->stats, "a line on speed, to standard error");
   options.flag("--json", s->json, "one JSON object instead of the text");
+  declare_debug(options, s->debug);
   options.footer(fmt::format("Without -n: {} new tokens at most; with --chat as many as the context holds.", kDefaultTokens));
   options.run([s] { return run(*s); });
 }

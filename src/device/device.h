@@ -15,6 +15,8 @@ namespace headrace {
 enum class DeviceKind { kCpu, kCuda, kNull };
 std::string_view name(DeviceKind kind);
 
+struct Launch;
+
 // One node of a program, made ready for one device: weights packed, tactic chosen. What it can do beyond being kept is known to
 // the device's streams (CpuKernel in device/cpu/cpu_device.h).
 class Kernel {
@@ -26,6 +28,8 @@ class Kernel {
   virtual bool reads_constants() const { return true; }
   // What one run reads of constants that the kernel holds itself, packed weights above all.
   virtual int64_t held_bytes() const { return 0; }
+  // What this run reads and writes of states (a KV cache), of which it may touch only a part.
+  virtual int64_t state_bytes(const Launch& /*launch*/) const { return 0; }
   // For people: which implementation this is, "linear/q8_0 avx512vnni".
   virtual std::string description() const = 0;
 };
@@ -66,12 +70,30 @@ class Event {
   virtual void wait() = 0;  // blocks the host until everything before the event is done
 };
 
+// Looks on while launches run. Called by one thread between two launches: all before is done, nothing behind has begun. What it throws
+// comes out as what a kernel throws does.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  virtual void before(size_t index, const Launch& launch) = 0;
+  virtual void after(size_t index, const Launch& launch) = 0;
+};
+
 // Work in order. Not thread-safe: one thread submits.
 class Stream {
  public:
   virtual ~Stream() = default;
   // When a kernel fails, the launches after it do not run and its exception comes out, here or in synchronize; the stream goes on.
   virtual void run(std::span<const Launch> launches) = 0;
+  // The same with somebody looking on, who gets to see every launch by itself.
+  virtual void run(std::span<const Launch> launches, LaunchObserver& observer) {
+    for (size_t i = 0; i < launches.size(); ++i) {
+      observer.before(i, launches[i]);
+      run(launches.subspan(i, 1));
+      synchronize();
+      observer.after(i, launches[i]);
+    }
+  }
   virtual void copy_to_device(void* destination, const void* source, size_t bytes) = 0;
   virtual void copy_to_host(void* destination, const void* source, size_t bytes) = 0;
   virtual std::unique_ptr<Event> record() = 0;

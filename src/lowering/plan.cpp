@@ -124,7 +124,10 @@ void Plan::lay_out() {
 
 void Plan::run(Stream& stream, const std::map<std::string, Tensor>& inputs) {
   if (solve_symbols(inputs)) lay_out();
-  stream.run(launches_);
+  if (!observer_) return stream.run(launches_);
+  observer_->begin_run();
+  stream.run(launches_, *observer_);
+  observer_->end_run();
 }
 
 Tensor Plan::output(const std::string& name) const {
@@ -135,7 +138,7 @@ Tensor Plan::output(const std::string& name) const {
 
 std::vector<Plan::Step> Plan::steps() const {
   std::vector<Step> steps;
-  for (const StepData& s : steps_) steps.push_back({s.kernel->description(), s.node->op().name, s.node->output().name()});
+  for (const StepData& s : steps_) steps.push_back({s.kernel->description(), s.node->op().name, s.node->output().name(), s.node});
   return steps;
 }
 

@@ -10,6 +10,7 @@
 
 #include "device/device.h"
 #include "headrace/graph.h"
+#include "lowering/plan_observer.h"
 #include "ops/kernel.h"
 
 namespace headrace {
@@ -45,12 +46,17 @@ class Plan {
   void run(Stream& stream, const std::map<std::string, Tensor>& inputs);
   // A result of the last run, in device memory, valid until the next.
   Tensor output(const std::string& name) const;
+  // Where a value of the program is: of an inner one only between the steps that make it and that read it last.
+  const Tensor& tensor(Value value) const { return places_.at(value).tensor; }
+  // Who looks at runs from now on; null: nobody. It must outlive them.
+  void observe(PlanObserver* observer) { observer_ = observer; }
 
   // What one run reads of values known at load, in the form in which kernels read them. Tables of which a run looks up rows do not count.
   int64_t constant_bytes() const { return constant_bytes_; }
   // What runs, in order: "fused_linear/..." and the names of its results.
   struct Step {
     std::string kernel, op, result;
+    const Node* node;
   };
   std::vector<Step> steps() const;
 
@@ -96,6 +102,7 @@ class Plan {
   bool laid_out_ = false;
   Buffer arena_;
   std::vector<Launch> launches_;
+  PlanObserver* observer_ = nullptr;
 };
 
 }  // namespace headrace

@@ -53,6 +53,7 @@ class DenseRowsKernel : public CpuKernel {
 
   bool reads_constants() const override { return kernel_->reads_constants(); }
   int64_t held_bytes() const override { return kernel_->held_bytes(); }
+  int64_t state_bytes(const Launch& launch) const override { return kernel_->state_bytes(launch); }
   std::string description() const override { return kernel_->description(); }
 
  private:

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "device/cpu/cpu_device.h"
 #include "headrace/communicator.h"
+#include "headrace/debug.h"
 #include "lowering/plan.h"
 #include "lowering/weight_parameters.h"
 #include "ops/reference.h"
@@ -64,8 +65,9 @@ Session::Session(Graph graph, std::shared_ptr<const WeightSource> weights, const
 }
 
 void Session::refit(std::shared_ptr<const WeightSource> weights) {
-  Impl::Lowered other = impl_->lower(std::move(weights));
+  Impl::Lowered other = impl_->lower(weights);
   std::swap(impl_->lowered, other);
+  if (const auto& debugger = impl_->options.debugger) debugger->watch(*impl_->lowered.plan, std::move(weights), impl_->options.exact);
 }
 
 Session::~Session() = default;

@@ -17,12 +17,15 @@ void check_kv_cache(const OpCall& call, const TensorType& kv, int64_t kv_heads, 
 // A cache's memory as (num_blocks, 2, kv_heads, block_tokens) vectors of head_dim consecutive elements. Strides count elements.
 struct KvView {
   KvView(const Tensor& kv)  // NOLINT: another look at the same memory
-      : data(kv.as<std::byte>()), element_bytes(info(kv.dtype).block_bytes), strides(kv.strides), block_tokens(kv.sizes[3]),
-        num_slots(kv.sizes[0] * kv.sizes[3]) {}
+      : data(kv.as<std::byte>()), element_bytes(info(kv.dtype).block_bytes), strides(kv.strides), kv_heads(kv.sizes[2]),
+        block_tokens(kv.sizes[3]), head_dim(kv.sizes[4]), num_slots(kv.sizes[0] * kv.sizes[3]) {}
   std::byte* data;
   int64_t element_bytes;
   Sizes strides;
-  int64_t block_tokens, num_slots;
+  int64_t kv_heads, block_tokens, head_dim, num_slots;
+
+  // Of the keys and values of so many tokens.
+  int64_t bytes_of(int64_t tokens) const { return tokens * 2 * kv_heads * head_dim * element_bytes; }
 
   bool has(int64_t slot) const { return slot >= 0 && slot < num_slots; }
   enum Part { kKeys, kValues };

@@ -28,6 +28,7 @@ class KvWriteKernel : public CpuKernel {
           store_(launch.inputs[part == KvView::kKeys ? 1 : 2].row<float>(token) + head * head_dim, kv.vector(slots[token], part, head),
                  head_dim);
   }
+  int64_t state_bytes(const Launch& launch) const override { return KvView(launch.inputs[0]).bytes_of(launch.inputs[3].sizes[0]); }
   std::string description() const override { return description_; }
 
  private:

@@ -40,6 +40,13 @@ class PagedAttentionKernel : public CpuKernel {
                                    .num_blocks = launch.inputs[1].sizes[0]};
     runner_.run(team, operands, max_length(launch.inputs), launch.workspace);
   }
+  // All keys and values of every sequence once; a window may need fewer.
+  int64_t state_bytes(const Launch& launch) const override {
+    const Tensor& lengths = launch.inputs[3];
+    int64_t tokens = 0;
+    for (int64_t s = 0; s < lengths.sizes[0]; ++s) tokens += lengths.as<int32_t>()[s];
+    return KvView(launch.inputs[1]).bytes_of(tokens);
+  }
   std::string description() const override { return description_; }
 
  private:

@@ -59,6 +59,7 @@ class QkvPostKernel : public CpuKernel {
       }
     }
   }
+  int64_t state_bytes(const Launch& launch) const override { return KvView(launch.inputs[0]).bytes_of(launch.inputs[5].sizes[0]); }
   std::string description() const override { return description_; }
 
  private:
