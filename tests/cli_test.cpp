@@ -28,6 +28,12 @@ std::string list(const Json& ids) {
   return text;
 }
 
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
 const std::vector<std::string> kExact = {"--dtype", "fp32", "--ignore-eos", "--json", "--threads", "2"};
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
@@ -284,6 +290,52 @@ TEST(Inspect, CountsWhatIsThere) {
   EXPECT_EQ(bert.at("kv_bytes_per_token"), 0);
 }
 
+TEST(Inspect, PrintsTheProgramWithLayersOnceOrAsItIs) {
+  const std::string folded = headrace({"inspect", golden("llama"), "--program"}).out;
+  const std::string all = headrace({"inspect", golden("llama"), "--program", "--all"}).out;
+  EXPECT_LE(folded.size(), all.size());
+  EXPECT_EQ(all + "\n", headrace({"inspect", golden("llama"), "--program", "--json"}).json().at("program").get<std::string>() + "\n");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- debugging
+
+TEST(Debugging, MarkedValuesAreWrittenForEachRunAndTheAnswerStaysTheSame) {
+  const TempFolder scratch;
+  const std::vector<std::string> run = {"run", golden("llama"), "--prompt-ids", "3,1,4,1,5", "-n", "3", "--ignore-eos"};
+  const std::string answer = headrace(run).out;
+  const Outcome marked = headrace(run + std::vector<std::string>{"--mark", "model.layers.?.mlp.up_proj", "--debug-dump", scratch / "dump"});
+  ASSERT_EQ(marked.code, 0) << marked.err;
+  EXPECT_EQ(marked.out, answer);
+  const Json manifest = read_json_file(scratch / "dump/manifest.json");
+  ASSERT_EQ(manifest.at("runs").size(), 3u);
+  EXPECT_EQ(manifest["runs"][0].at("phase"), "prefill");
+  EXPECT_EQ(manifest["runs"][2].at("phase"), "decode");
+  std::vector<std::string> outputs;
+  for (const Json& v : manifest["runs"][1].at("values"))
+    if (v.at("kind") == "output") outputs.push_back(v.at("name"));
+  EXPECT_THAT(outputs, testing::IsSupersetOf({"logits", "model.layers.0.mlp.up_proj", "model.layers.1.mlp.up_proj"}));
+  const Outcome shown = headrace(run + std::vector<std::string>{"--mark", "model.layers.0"});
+  EXPECT_EQ(shown.out, answer);
+  EXPECT_EQ(std::count(shown.err.begin(), shown.err.end(), '\n'), 3) << shown.err;
+  EXPECT_THAT(shown.err, HasSubstr("prefill 0  model.layers.0  f32[5, "));
+}
+
+TEST(Debugging, ChecksProfilesAndTracesGoBesideTheAnswer) {
+  const TempFolder scratch;
+  const Outcome o = headrace({"run", golden("qwen2"), "--prompt-ids", "3,1,4", "-n", "2", "--json", "--check", "--profile", "--trace",
+                              scratch / "t.json", "--dump-passes", scratch / "passes", "--skip-pass", "fuse-linear"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.json().at("token_ids").size(), 2u);
+  EXPECT_THAT(o.err, HasSubstr("worst at"));
+  EXPECT_THAT(o.err, HasSubstr("prefill: 1 run,"));
+  EXPECT_THAT(o.err, HasSubstr("decode: 1 run,"));
+  EXPECT_THAT(o.err, Not(HasSubstr("BEYOND")));
+  EXPECT_GT(read_json_file(scratch / "t.json").at("traceEvents").size(), 20u);
+  const std::vector<std::string> passes = names_in(scratch / "passes");
+  EXPECT_THAT(passes, testing::Contains("01-mark.txt"));
+  EXPECT_THAT(passes, Not(testing::Contains(HasSubstr("fuse-linear"))));
+}
+
 // ---------------------------------------------------------------------------------------------------------------- text
 
 TEST(Tokenize, GoesThereAndBack) {
@@ -493,6 +545,9 @@ TEST(BadInput, IsOneClearLineAndTheRightExitCode) {
       {{"build", llama, "-o", scratch / "pipe"}, 1, "no regular file"},
       {{"run", llama, "-p", "x", "-n", "1", "--logits-out", scratch.path()}, 1, "a folder"},
       {{"inspect", llama, "--graph", scratch / "pipe"}, 1, "no regular file"},
+      {{"run", llama, "--prompt-ids", "1", "--mark", "model.layers.9"}, 1, "model.layers.0"},
+      {{"run", llama, "--prompt-ids", "1", "--skip-pass", "fuse"}, 1, "the passes are mark, canonicalize"},
+      {{"inspect", llama, "--dump-passes", scratch / "ok.json"}, 1, "cannot be made"},
       {{"bench", llama, "--prompt", "0", "--gen", "0"}, 2, "nothing to measure"},
       {{"bench", llama, "--prompt", "64", "--gen", "1000"}, 1, "--gen 1000 do not fit"},
       {{"eval", llama, "--text", scratch / "short.txt", "--max-tokens", "-1"}, 2, "--max-tokens"},

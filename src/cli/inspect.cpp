@@ -1,11 +1,12 @@
 // headrace inspect: what is in a model or an engine, without running it.
 #include "cli/debug_options.h"
-#include "cli/graph_svg.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "core/json.h"
 #include "core/new_file.h"
+#include "drawing/folded_text.h"
+#include "drawing/graph_svg.h"
 #include "headrace/engine.h"
 #include "headrace/plugins.h"
 #include "weights/checkpoint.h"
@@ -16,7 +17,7 @@ namespace {
 struct InspectSettings {
   ModelOptions model;
   DebugSettings debug;
-  bool program = false, json = false;
+  bool program = false, all = false, json = false;
   std::string graph;
 };
 
@@ -109,7 +110,7 @@ int inspect(InspectSettings& s) {
     file.commit();
   }
   if (s.json) write_output(describe(engine, s).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
-  else if (s.program) write_output(engine.program.to_text());
+  else if (s.program) write_output(s.all ? engine.program.to_text() : folded_text(engine.program));
   else write_output(for_people(describe(engine, s)));
   return 0;
 }
@@ -119,7 +120,8 @@ int inspect(InspectSettings& s) {
 void declare_inspect(Options& options) {
   const auto s = std::make_shared<InspectSettings>();
   options.positional("MODEL", s->model.path, "a Hugging Face folder, a config.json (with --random-weights), a .gguf file or an engine");
-  options.flag("--program", s->program, "prints the program: its graph after all passes, as text");
+  options.flag("--program", s->program, "prints the program, its graph after all passes, as text; layers that repeat are printed once");
+  options.flag("--all", s->all, "every layer of it, so that it parses back");
   options.value("--graph", "FILE.svg", s->graph, "draws the program; repeated layers are drawn once");
   declare_dtype(options, s->model);
   declare_random_weights(options, s->model);

@@ -74,6 +74,7 @@ Path path_by_weights(const Node& node, const std::vector<Value>& weights) {
 std::unordered_map<const Node*, NodePlace> node_places(const Graph& graph) {
   std::unordered_map<const Node*, NodePlace> places;
   std::unordered_map<const Node*, std::string> around;
+  std::string before;  // around the last node that has something around it
   std::unordered_map<const Node*, std::string> outputs;
   for (const Graph::Output& o : graph.outputs()) outputs.emplace(o.value.producer(), o.name);
   std::unordered_map<std::string, int> counts;
@@ -84,14 +85,15 @@ std::unordered_map<const Node*, NodePlace> node_places(const Graph& graph) {
     if (const std::vector<Value> weights = weights_of(*node); !weights.empty()) {
       path = path_by_weights(*node, weights);
     } else {
-      const Node* latest = nullptr;
-      for (const Value& in : node->inputs())
-        if (const Node* made = in.producer(); made && around.count(made) && !around.at(made).empty())
-          if (!latest || graph.is_before(*latest, *made)) latest = made;
-      if (latest) path.around = around.at(latest);
+      const bool is_placed = std::ranges::any_of(node->inputs(), [&](const Value& in) {
+        const auto made = around.find(in.producer());
+        return made != around.end() && !made->second.empty();
+      });
+      if (is_placed) path.around = before;
       path.own = join(path.around, node->op().name);
     }
     around[node] = path.around;
+    if (!path.around.empty()) before = path.around;
     if (const auto output = outputs.find(node); output != outputs.end() && layer_of(path.own).empty()) path.own = output->second;
     if (path.own.empty()) path.own = node->op().name;
     std::string unique;

@@ -14,9 +14,8 @@ struct NodePlace {
   std::string local;  // the rest of it: "self_attn.o_proj"; outside of layers all
 };
 
-// A node with weights stands where these do, several where their paths part; another beside the node that made its latest operand
-// which has a place in some module.
-// Nodes known at load have none.
+// A node with weights stands where these do, several where their paths part. Another stands in the module of the node before it, unless
+// it follows from inputs and nodes outside of modules alone. Nodes known at load have no place.
 std::unordered_map<const Node*, NodePlace> node_places(const Graph& graph);
 
 }  // namespace headrace

@@ -7,6 +7,7 @@
 
 #include "core/test_support.h"
 #include "headrace/communicator.h"
+#include "headrace/debug.h"
 #include "headrace/functional.h"
 #include "headrace/nn.h"
 #include "ops/ops.h"
@@ -37,6 +38,24 @@ std::map<std::string, HostTensor> mlp_weights() {
   };
   fill("fc1.weight", {8, 4}), fill("fc1.bias", {8}), fill("fc2.weight", {3, 8}), fill("fc2.bias", {3});
   return weights;
+}
+
+TEST(Session, ReturnsMarkedInnerValuesAndShowsRunsToADebugger) {
+  std::vector<std::string> seen;
+  auto debugger = std::make_shared<Debugger>(DebugOptions{
+      .on_run = [&](const RunValues& run) { seen.push_back(run.phase + " " + std::to_string(run.run) + " " + run.inputs.at(0).name); },
+      .check = true});
+  Session marked(mlp(), memory_weights(mlp_weights()),
+                 {.num_threads = 2, .exact = true, .passes = {.marks = {"fc?"}}, .debugger = debugger});
+  Session plain(mlp(), memory_weights(mlp_weights()), {.num_threads = 1, .exact = true});
+  EXPECT_GT(marked.program().num_nodes(), plain.program().num_nodes()) << "what is returned is not fused away";
+  const HostTensor x = HostTensor(DType::kF32, {2, 4});
+  for (int i = 0; i < 8; ++i) x.as<float>()[i] = float(i % 5) - 2;
+  auto a = marked.run({{"x", x}}), b = plain.run({{"x", x}});
+  ASSERT_EQ(a.at("fc1").view().sizes, (Sizes{2, 8}));
+  for (int i = 0; i < 16; ++i) EXPECT_NEAR(std::max(a["fc1"].as<float>()[i], 0.0f), b["hidden"].as<float>()[i], 1e-6) << "before relu";
+  EXPECT_EQ(seen, (std::vector<std::string>{"run 0 x"}));
+  for (const KernelCheck& check : debugger->checks()) EXPECT_TRUE(check.fits() && check.calls == 1) << check.kernel;
 }
 
 TEST(Session, AnyNetworkRunsWithAnyBatch) {

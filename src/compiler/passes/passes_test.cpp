@@ -416,8 +416,8 @@ TEST(Compile, ExtraPassesRunWhereTheyWereAskedFor) {
   Graph graph = parse("%y = silu(%x)\n return %y");
   compile(graph, options);
   EXPECT_EQ(seen, pass_names(options));
-  seen.resize(5);
-  EXPECT_EQ(seen, (std::vector<std::string>{"first", "canonicalize", "a", "a2", "b"}));
+  seen.resize(6);
+  EXPECT_EQ(seen, (std::vector<std::string>{"mark", "first", "canonicalize", "a", "a2", "b"}));
 
   options.extra_passes.push_back(extra(ExtraPass::Place::kAfter, "canonicalize", "a"));
   EXPECT_THROW(compile(graph, options), Error) << "a taken name";
