@@ -55,6 +55,7 @@ void register_kernels(KernelRegistry& kernels) {
   register_gather_cpu(kernels);
   register_embedding_cpu(kernels);
   register_matmul_cpu(kernels);
+  register_conv_depthwise_cpu(kernels);
   register_conv_cpu(kernels);
   register_pool_cpu(kernels);
   register_rope_cpu(kernels);  // and rope_table

@@ -18,6 +18,7 @@ struct Conv {
 
 void register_conv(OpRegistry& ops);
 void register_conv_cpu(KernelRegistry& kernels);
+void register_conv_depthwise_cpu(KernelRegistry& kernels);
 
 // The windows of a conv1d or conv2d, which its weight and attributes give.
 Windows conv_windows(const OpCall& call);

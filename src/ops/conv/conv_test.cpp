@@ -65,7 +65,8 @@ TEST(Conv, EveryKernelMatchesTheReference) {
   expect("conv2d", Conv{.padding = {1}}, {1, 67, 7, 9}, {13, 67, 3, 3});  // more than is packed at once
   expect("conv2d", Conv{.stride = {2}, .padding = {3}}, {1, 3, 23, 19}, {9, 3, 7, 7});
   expect("conv2d", Conv{.stride = {3, 2}, .padding = {4, 0}, .dilation = {2, 3}, .groups = 2}, {2, 4, 13, 17}, {6, 2, 3, 2});
-  expect("conv2d", Conv{.padding = {1}, .groups = 6}, {1, 6, 5, 40}, {6, 1, 3, 3});
+  for (int64_t width : {1, 2, 16, 40, 141})
+    expect("conv2d", Conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 6}, {1, 6, 5, width}, {12, 1, 2, 3});
   expect("conv2d", Conv{.padding = {9}}, {1, 1, 2, 3}, {1, 1, 2, 2});  // windows in nothing but padding
   expect("conv1d", Conv(), {0, 3, 9}, {4, 3, 2});
   for (DType dtype : {DType::kF16, DType::kBF16})
