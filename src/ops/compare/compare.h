@@ -3,7 +3,7 @@
 //   logical_and logical_or logical_xor (x, y) -> bool, of "not zero", which NaN is
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/binary/binary.h"
 
 namespace headrace {
 
@@ -25,6 +25,9 @@ bool compare(Comparison comparison, T x, T y) {
   }
   return false;
 }
+
+// A comparison of floats that gives 1 or 0: for regions, whose values are all fp32.
+BinaryRun compare_run(const OpDef& op);
 
 void register_compare(OpRegistry& ops);
 void register_compare_cpu(KernelRegistry& kernels);

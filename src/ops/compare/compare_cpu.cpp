@@ -9,6 +9,11 @@
 namespace headrace {
 namespace {
 
+template <Comparison kComparison>
+void float_run(const float* x, const float* y, float* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = compare(kComparison, x[i], y[i]) ? 1.0f : 0.0f;
+}
+
 using CompareRun = void (*)(const StridedLoop& loop, const StridedLoop::Offsets& at, std::span<const Tensor> in, bool* out, int64_t n);
 
 template <typename T, Comparison kComparison>
@@ -45,19 +50,19 @@ CompareRun run_of(Comparison comparison, DType dtype) {
   }
 }
 
-Comparison comparison_of(const OpCall& call) {
-  return Comparison(std::find(std::begin(kComparisonNames), std::end(kComparisonNames), call.op.name) - kComparisonNames);
+Comparison comparison_of(const OpDef& op) {
+  return Comparison(std::find(std::begin(kComparisonNames), std::end(kComparisonNames), op.name) - kComparisonNames);
 }
 
 bool supports(const KernelRequest& request) {
   const DType x = request.call.input(0).dtype;
-  return x == request.call.input(1).dtype && run_of(comparison_of(request.call), x);
+  return x == request.call.input(1).dtype && run_of(comparison_of(request.call.op), x);
 }
 
 class CompareKernel : public CpuKernel {
  public:
   explicit CompareKernel(const KernelRequest& request)
-      : op_(request.call.op.name), run_(run_of(comparison_of(request.call), request.call.input(0).dtype)) {}
+      : op_(request.call.op.name), run_(run_of(comparison_of(request.call.op), request.call.input(0).dtype)) {}
 
   void run(Team& team, const Launch& launch) const override {
     const Tensor& out = launch.outputs[0];
@@ -72,6 +77,21 @@ class CompareKernel : public CpuKernel {
 };
 
 }  // namespace
+
+BinaryRun compare_run(const OpDef& op) {
+  switch (comparison_of(op)) {
+    case Comparison::kEq: return float_run<Comparison::kEq>;
+    case Comparison::kNe: return float_run<Comparison::kNe>;
+    case Comparison::kLt: return float_run<Comparison::kLt>;
+    case Comparison::kLe: return float_run<Comparison::kLe>;
+    case Comparison::kGt: return float_run<Comparison::kGt>;
+    case Comparison::kGe: return float_run<Comparison::kGe>;
+    case Comparison::kLogicalAnd: return float_run<Comparison::kLogicalAnd>;
+    case Comparison::kLogicalOr: return float_run<Comparison::kLogicalOr>;
+    case Comparison::kLogicalXor: return float_run<Comparison::kLogicalXor>;
+  }
+  return nullptr;
+}
 
 void register_compare_cpu(KernelRegistry& kernels) {
   for (std::string_view op : kComparisonNames)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/blocks.h"
+#include "ops/compare/compare.h"
 
 namespace headrace {
 
@@ -138,6 +139,9 @@ class RegionProgram::Builder {
       made.code = Code::kBinary;
       made.binary = binary_run(node.op(), isa_);
       made.function = BinaryFunction(std::find(std::begin(kBinaryNames), std::end(kBinaryNames), op) - kBinaryNames);
+    } else if (named(kComparisonNames)) {
+      made.code = Code::kBinary;
+      made.binary = compare_run(node.op());
     } else if (named(kUnaryNames) || op == "gelu") {
       made.code = Code::kUnary;
       made.unary = unary_run(node.op(), node.attributes(), isa_);

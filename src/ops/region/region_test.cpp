@@ -139,6 +139,20 @@ TEST(Region, RowsMayHaveOneElement) {
     }
 }
 
+TEST(Region, EveryKernelMatchesTheReferenceOfComparisons) {
+  const char* body = R"(
+    input %x : f32[a, n]
+    input %y : f32[n]
+    %less = lt(%x, %y)
+    %same = eq(%x, %x)
+    %both = logical_and(%less, %same)
+    %z = where(%both, %x, %y)
+    return %z, %both)";
+  HostTensor x = random_tensor({3, 600});
+  x.as<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  expect_kernels_match_reference("region", region(body), {x, random_tensor({600}, DType::kF32, 2)});
+}
+
 TEST(Region, ResultsTooLargeForTheCachesAreTheSame) {  // written past them
   const char* body = "input %x : f32[rows, n] input %w : f32[n] %0 = mul(%x, %w) %1 = add(%0, %x) %2 = neg(%0) return %1, %2";
   expect_kernels_match_reference("region", region(body), {random_tensor({1025, 2050}), random_tensor({2050}, DType::kF32, 2)});
