@@ -7,18 +7,25 @@
 #include "ops/cast/cast.h"
 #include "ops/compare/compare.h"
 #include "ops/concat/concat.h"
+#include "ops/conv/conv.h"
 #include "ops/embedding/embedding.h"
 #include "ops/fused_linear/fused_linear.h"
 #include "ops/gated/gated.h"
+#include "ops/gather/gather.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/index_select/index_select.h"
 #include "ops/kv_write/kv_write.h"
 #include "ops/layer_norm/layer_norm.h"
+#include "ops/pad/pad.h"
+#include "ops/pool/pool.h"
 #include "ops/qkv_post/qkv_post.h"
+#include "ops/quantize/quantize.h"
 #include "ops/reduce/reduce.h"
 #include "ops/rms_norm/rms_norm.h"
 #include "ops/rope/rope.h"
 #include "ops/softmax/softmax.h"
 #include "ops/test_support.h"
+#include "ops/topk/topk.h"
 #include "ops/unary/unary.h"
 #include "ops/views/views.h"
 
@@ -214,6 +221,91 @@ TEST(OddShapes, Norms) {
   });
 }
 
+TEST(OddShapes, GroupNorm) {
+  check_cases([](Draw& draw) -> Case {
+    Sizes sizes = draw.sizes(2, 4);
+    const int64_t groups = 1 + draw.below(3);
+    sizes[1] = groups * draw.below(4);
+    Operands operands{draw.tensor(sizes, draw.float_type())};
+    for (int64_t vectors = draw.below(3); vectors > 0; --vectors) {
+      operands.push_back(draw.vector(sizes[1]));
+      operands.back().constant = draw.one_in(2);
+    }
+    return {"group_norm", GroupNorm{.groups = groups, .eps = 1e-2f}, operands};
+  });
+}
+
+TEST(OddShapes, TopK) {
+  check_cases([](Draw& draw) -> Case {
+    const Sizes sizes = draw.sizes(1, 4);
+    const int64_t axis = draw.one_in(2) ? -1 : axis_of(draw, sizes);
+    return {"topk",
+            TopK{.k = draw.below(sizes[int(axis)] + 1), .axis = axis, .largest = draw.one_in(2)},
+            {draw.tensor(sizes, draw.plain_type(), 3)}};
+  });
+}
+
+TEST(OddShapes, QuantizeAndDequantize) {
+  check_cases([](Draw& draw) -> Case {
+    const Sizes sizes = draw.sizes(1, 4);
+    const int64_t axis = axis_of(draw, sizes);
+    Sizes scale;
+    if (draw.one_in(3)) scale = {sizes[int(axis)]};
+    else if (draw.one_in(2))
+      for (int64_t size : sizes) scale.push_back(draw.one_in(2) ? 1 : size);
+    const DType dtype = draw.one_in(2) ? DType::kI8 : DType::kU8;
+    const bool widens = draw.one_in(2);
+    const HostTensor positive =
+        run_reference("add", {}, {run_reference("abs", {}, {draw.tensor(scale, DType::kF32)})[0], floats({}, {0.01f})})[0];
+    Operands operands{draw.tensor(sizes, widens ? draw.one_in(2) ? dtype : DType::kI32 : draw.float_type(), 50), positive};
+    if (draw.one_in(2)) operands.push_back(draw.tensor(scale, dtype, 20));
+    if (widens) return {"dequantize", Dequantize{.dtype = draw.float_type(), .axis = axis}, operands};
+    return {"quantize", Quantize{.dtype = dtype, .axis = axis}, operands};
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------------- windows
+
+std::vector<int64_t> for_axes(Draw& draw, int64_t axes, int64_t least, int64_t below) {
+  std::vector<int64_t> drawn;
+  for (int64_t i = draw.one_in(2) ? 1 : axes; i > 0; --i) drawn.push_back(least + draw.below(below));
+  return drawn;
+}
+
+TEST(OddShapes, Conv) {
+  check_cases([](Draw& draw) -> Case {
+    const int64_t axes = 1 + draw.below(2), groups = 1 + draw.below(3), ins = draw.below(5), outs = groups * draw.below(9);
+    Sizes x{draw.below(3), groups * ins}, weight{outs, ins};
+    for (int64_t i = 0; i < axes; ++i) x.push_back(draw.below(40)), weight.push_back(1 + draw.below(4));
+    Operands operands{draw.tensor(x, draw.float_type()), draw.tensor(weight, draw.float_type())};
+    if (draw.one_in(2)) operands.push_back(draw.vector(outs));
+    for (size_t i = 1; i < operands.size(); ++i) operands[i].constant = draw.one_in(2);
+    return {axes == 1 ? "conv1d" : "conv2d",
+            Conv{.stride = for_axes(draw, axes, 1, 3),
+                 .padding = for_axes(draw, axes, 0, 4),
+                 .dilation = for_axes(draw, axes, 1, 3),
+                 .groups = groups},
+            operands};
+  });
+}
+
+TEST(OddShapes, Pool) {
+  check_cases([](Draw& draw) -> Case {
+    const int64_t axes = 1 + draw.below(2);
+    Sizes x;
+    for (int64_t i = axes + 1 + draw.below(2); i > 0; --i) x.push_back(i > axes ? draw.below(4) : draw.below(40));
+    const HostTensor operand = draw.tensor(x, draw.float_type());
+    const std::vector<int64_t> size = for_axes(draw, axes, 1, 4), stride = for_axes(draw, axes, 1, 4), padding = for_axes(draw, axes, 0, 2);
+    if (draw.one_in(2))
+      return {axes == 1 ? "max_pool1d" : "max_pool2d",
+              MaxPool{.kernel_size = size, .stride = stride, .padding = padding, .dilation = for_axes(draw, axes, 1, 3)},
+              {operand}};
+    return {axes == 1 ? "avg_pool1d" : "avg_pool2d",
+            AvgPool{.kernel_size = size, .stride = stride, .padding = padding, .count_include_pad = draw.one_in(2)},
+            {operand}};
+  });
+}
+
 // ---------------------------------------------------------------------------------------------------------------- arrangement
 
 Shape shape_of(const Sizes& sizes) {
@@ -270,6 +362,23 @@ TEST(OddShapes, Concat) {
       operands.emplace_back(draw.tensor(sizes, dtype));
     }
     return {"concat", Concat{.axis = axis}, operands};
+  });
+}
+
+TEST(OddShapes, PadAndGather) {
+  check_cases([](Draw& draw) -> Case {
+    const Sizes sizes = draw.sizes(1, 4);
+    const HostTensor x = draw.tensor(sizes, draw.plain_type());
+    if (draw.one_in(2)) {
+      std::vector<int64_t> pads;
+      for (int64_t i = draw.below(sizes.rank() + 1); i > 0; --i) pads.push_back(draw.below(3)), pads.push_back(draw.below(3));
+      return {"pad", Pad{.pads = pads, .value = double(draw.below(5))}, {x}};
+    }
+    const int64_t axis = axis_of(draw, sizes);
+    Sizes index = sizes;
+    for (int i = 0; i < index.rank(); ++i) index[i] = draw.below(index[i] + 1);
+    index[int(axis)] = draw.below(10);
+    return {"gather", Gather{axis}, {x, draw.tensor(index, draw.one_in(2) ? DType::kI32 : DType::kI64, float(sizes[int(axis)] + 2))}};
   });
 }
 
