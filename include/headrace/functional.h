@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <source_location>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -176,5 +177,89 @@ Value all_gather(Operand x, int ranks, int64_t dim);                            
 Value reduce_scatter(Operand x, int ranks, int64_t dim, RankReduction reduction = RankReduction::kSum);  // of equal parts, this rank's
 Value send(Operand x, int peer);                                                                         // returns x
 Value recv(Graph& graph, TensorType type, int peer, std::source_location where = std::source_location::current());
+// ---------------------------------------------------------------------------------------------------------------- comparison and choice
+
+// Bool. Written as functions: == of Values asks whether they are one.
+Value eq(Operand x, Operand y);
+Value ne(Operand x, Operand y);
+Value lt(Operand x, Operand y);
+Value le(Operand x, Operand y);
+Value gt(Operand x, Operand y);
+Value ge(Operand x, Operand y);
+Value logical_and(Operand x, Operand y);
+Value logical_or(Operand x, Operand y);
+Value logical_xor(Operand x, Operand y);
+Value logical_not(Operand x);
+Value all(Operand x, Axes dim = {}, bool keepdim = false);  // of at least one element
+Value any(Operand x, Axes dim = {}, bool keepdim = false);
+
+Value clamp(Operand x, Operand min, Operand max = Value());  // either may be an empty Value()
+Value remainder(Operand x, Operand y);                       // with y's sign
+Value sign(Operand x);
+Value floor(Operand x);
+Value ceil(Operand x);
+Value round(Operand x);  // halves to even
+Value prod(Operand x, Axes dim = {}, bool keepdim = false);
+Value log_softmax(Operand x, int64_t dim);
+
+struct TopKValues {
+  Value values, indices;  // best first, of equals the first; i64
+};
+TopKValues topk(Operand x, int64_t k, int64_t dim = -1, bool largest = true);
+Value gather(Operand x, int64_t dim, Operand index);
+Value one_hot(Operand ids, int64_t num_classes);                   // i64, with a new last axis
+Value pad(Operand x, std::vector<int64_t> pad, double value = 0);  // before and after the last axis, then the one before it ...
+
+// Sums of products along repeated letters, as torch.einsum: einsum("bik,bjk->bij", {x, y}). "..." stands for axes that broadcast; without
+// "->" the result has the letters that occur once, sorted. No letter twice in one operand.
+Value einsum(std::string_view equation, std::vector<Value> operands, std::source_location where = std::source_location::current());
+
+// ---------------------------------------------------------------------------------------------------------------- neural networks
+
+// Lists hold a number for every axis, or one for all.
+struct ConvOptions {
+  std::vector<int64_t> stride = {1}, padding = {0}, dilation = {1};
+  int64_t groups = 1;
+};
+// x (batch, in, length) or (batch, in, height, width); weight (out, in / groups, kernel...); bias (out).
+Value conv1d(Operand x, Operand weight, Operand bias = Value(), const ConvOptions& options = {});
+Value conv2d(Operand x, Operand weight, Operand bias = Value(), const ConvOptions& options = {});
+
+struct PoolOptions {
+  std::vector<int64_t> stride = {};  // empty: the kernel's size
+  std::vector<int64_t> padding = {0}, dilation = {1};
+  bool count_include_pad = true;  // of avg_pool, which has no dilation
+};
+Value max_pool1d(Operand x, std::vector<int64_t> kernel_size, const PoolOptions& options = {});
+Value max_pool2d(Operand x, std::vector<int64_t> kernel_size, const PoolOptions& options = {});
+Value avg_pool1d(Operand x, std::vector<int64_t> kernel_size, const PoolOptions& options = {});
+Value avg_pool2d(Operand x, std::vector<int64_t> kernel_size, const PoolOptions& options = {});
+// The sizes of x are wanted as multiples of output_size's, unless that is 1: then they may be symbols.
+Value adaptive_avg_pool1d(Operand x, int64_t output_size);
+Value adaptive_avg_pool2d(Operand x, std::vector<int64_t> output_size);
+
+Value group_norm(Operand x, int64_t num_groups, Operand weight = Value(), Operand bias = Value(), float eps = 1e-5f);
+
+// Of a scale (and a zero point of its shape) for the tensor, for each element along an axis, or for each token: x's shape, the last size 1.
+struct QuantizeOptions {
+  DType dtype = DType::kI8;  // or u8
+  int64_t axis = -1;         // of a scale with one axis
+};
+Value quantize(Operand x, Operand scale, Operand zero_point = Value(), const QuantizeOptions& options = {});
+struct DequantizeOptions {
+  DType dtype = DType::kF32;
+  int64_t axis = -1;
+};
+Value dequantize(Operand q, Operand scale, Operand zero_point = Value(), const DequantizeOptions& options = {});
+
+struct ScaledDotProductOptions {
+  Value mask;                   // (..., L, S) or what broadcasts to it: bool (false: not seen) or floats, which are added
+  bool is_causal = false;       // query i sees keys 0 to i
+  std::optional<double> scale;  // 1 / sqrt(E)
+  bool enable_gqa = false;      // k and v may have fewer heads (axis -3), each for several of q's
+};
+// softmax(q k^T scale + mask) v of q (..., L, E), k (..., S, E), v (..., S, Ev) -> (..., L, Ev), in plain ops. A query that may see nothing
+// gives NaN. For packed sequences see causal_attention.
+Value scaled_dot_product_attention(Operand q, Operand k, Operand v, const ScaledDotProductOptions& options = {});
 
 }  // namespace headrace

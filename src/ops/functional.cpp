@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/dtype.h"
+#include "ops/arange/arange.h"
 #include "ops/attention/attention.h"
 #include "ops/cast/cast.h"
 #include "ops/collectives/collectives.h"
 #include "ops/concat/concat.h"
 #include "ops/embedding/embedding.h"
+#include "ops/function_call.h"
 #include "ops/index_select/index_select.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "ops/linear/linear.h"
@@ -20,103 +21,6 @@
 #include "ops/views/views.h"
 
 namespace headrace {
-namespace {
-
-enum class Kind { kBool, kInteger, kFloat };
-
-Kind kind_of(DType dtype) { return dtype == DType::kBool ? Kind::kBool : is_integer(dtype) ? Kind::kInteger : Kind::kFloat; }
-Kind kind_of(const Operand& number) { return Kind(number.number.index() - 1); }
-
-// The type of a number beside a tensor of type `beside`: torch.result_type of a tensor and a scalar.
-DType number_type(const Operand& number, DType beside) {
-  if (kind_of(number) <= kind_of(beside)) return is_block(beside) ? DType::kF32 : beside;
-  return kind_of(number) == Kind::kFloat ? DType::kF32 : DType::kI64;
-}
-
-template <typename T>
-bool fits(auto number) {
-  if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return true;
-  else if constexpr (std::is_same_v<decltype(number), double>) return number > -0x1p63 && number < 0x1p63 && fits<T>(int64_t(number));
-  else return std::in_range<T>(int64_t(number));
-}
-
-// A constant without axes.
-Value scalar(Graph& graph, std::string_view op, auto number, DType dtype, const std::source_location& where) {
-  HostTensor tensor(dtype, Sizes{});
-  dispatch(dtype, [&]<typename T>() {
-    if (!fits<T>(number)) invalid("{}: the number {} does not fit {}{}", op, number, name(dtype), at_place(where));
-    if constexpr (std::is_arithmetic_v<T>) tensor.as<T>()[0] = T(number);
-    else tensor.as<T>()[0] = T(float(number));
-  });
-  return graph.constant(std::move(tensor));
-}
-
-Value constant(Graph& graph, std::string_view op, const Operand& operand, DType beside) {
-  return std::visit(
-      [&]<typename Number>(Number number) {
-        if constexpr (std::is_same_v<Number, std::monostate>) return Value();  // which emit refuses
-        else return scalar(graph, op, number, number_type(operand, beside), operand.where);
-      },
-      operand.number);
-}
-
-// Adds a node of the graph that the operands are of, at the line of the first.
-Value emit(std::string_view op, Attributes attributes, std::vector<Operand> operands) {
-  const std::source_location& where = operands[0].where;
-  const Operand* model = nullptr;  // beside which numbers get their type: of the highest kind
-  for (const Operand& o : operands)
-    if (o.value && (!model || kind_of(o.value.dtype()) > kind_of(model->value.dtype()))) model = &o;
-  if (!model) invalid("{}: no operand is a Value of a graph: they are empty, or numbers{}", op, at_place(where));
-  Graph& graph = model->value.graph();
-  std::vector<Value> values;
-  for (const Operand& o : operands) values.push_back(o.value ? o.value : constant(graph, op, o, model->value.dtype()));
-  return graph.emit(op, std::move(attributes), std::move(values), where);
-}
-Value emit(std::string_view op, std::vector<Operand> operands) { return emit(op, Attributes(), std::move(operands)); }
-
-// What a function of one tensor asks of it before it adds nodes; its errors read as those of ops.
-struct Call {
-  std::string_view function;
-  const Operand& x;
-
-  template <typename... Args>
-  [[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) const {
-    invalid("{}({}): {}{}", function, x.value ? x.value.type().to_string() : "", fmt::format(format, std::forward<Args>(args)...),
-            at_place(x.where));
-  }
-  const Shape& shape() const {
-    if (!x.value) reject("x is {}, a Value of a graph is wanted", x.number.index() ? "a number" : "an empty Value");
-    return x.value.shape();
-  }
-  int rank() const { return shape().rank(); }
-  // `axis`, counted from the front, of a tensor with as many axes as x, and `more`.
-  int axis(int64_t axis, int more = 0) const {
-    const int64_t rank = this->rank() + more, at = axis < 0 ? axis + rank : axis;
-    if (at < 0 || at >= rank) reject("axis {} of a tensor with {} axes", axis, rank);
-    return int(at);
-  }
-  int64_t number(const Dim& size, const char* what) const {
-    if (!size.is_constant()) reject("{} is wanted as a number, not as '{}'", what, size.to_string());
-    return size.value();
-  }
-  // `shape` with its -1, if it has one, made what is left of `numel`.
-  Shape completed(Shape shape, const Dim& numel) const {
-    Dim known = 1;
-    int unknown = -1;
-    for (int i = 0; i < shape.rank(); ++i) {
-      if (shape[i] != Dim(-1)) known = known * shape[i];
-      else if (unknown >= 0) reject("the shape {} has more than one -1", shape.to_string());
-      else unknown = i;
-    }
-    if (unknown < 0) return shape;
-    const std::optional<Dim> rest = known == Dim(0) ? std::nullopt : numel.divided_by(known);
-    if (!rest) reject("{} elements cannot be seen as {}", numel.to_string(), shape.to_string());
-    shape[unknown] = *rest;
-    return shape;
-  }
-};
-
-}  // namespace
 
 // ---------------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -179,12 +83,12 @@ Value linear(Operand x, Operand weight, Operand bias, Parallel parallel) {
 // ---------------------------------------------------------------------------------------------------------------- arrangement
 
 Value reshape(Operand x, Shape shape) {
-  const Call call{"reshape", x};
+  const FunctionCall call{"reshape", x};
   return emit("view", View{.shape = call.completed(std::move(shape), call.shape().numel())}, {x});
 }
 
 Value flatten(Operand x, int64_t start_dim, int64_t end_dim) {
-  const Call call{"flatten", x};
+  const FunctionCall call{"flatten", x};
   if (call.rank() == 0) return emit("view", View{.shape = {1}}, {x});
   const int first = call.axis(start_dim), last = call.axis(end_dim);
   if (first > last) call.reject("axis {} comes after axis {}", start_dim, end_dim);
@@ -197,7 +101,7 @@ Value flatten(Operand x, int64_t start_dim, int64_t end_dim) {
 }
 
 Value unflatten(Operand x, int64_t dim, Shape sizes) {
-  const Call call{"unflatten", x};
+  const FunctionCall call{"unflatten", x};
   const int axis = call.axis(dim);
   sizes = call.completed(std::move(sizes), call.shape()[axis]);
   if (sizes.numel() != call.shape()[axis])
@@ -215,7 +119,7 @@ Value unflatten(Operand x, int64_t dim, Shape sizes) {
 Value permute(Operand x, std::vector<int64_t> dims) { return emit("permute", Permute{.axes = std::move(dims)}, {x}); }
 
 Value transpose(Operand x, int64_t dim0, int64_t dim1) {
-  const Call call{"transpose", x};
+  const FunctionCall call{"transpose", x};
   std::vector<int64_t> axes;
   for (int i = 0; i < call.rank(); ++i) axes.push_back(i);
   std::swap(axes[size_t(call.axis(dim0))], axes[size_t(call.axis(dim1))]);
@@ -223,7 +127,7 @@ Value transpose(Operand x, int64_t dim0, int64_t dim1) {
 }
 
 Value squeeze(Operand x, Axes dim) {
-  const Call call{"squeeze", x};
+  const FunctionCall call{"squeeze", x};
   std::vector<bool> chosen(size_t(call.rank()), dim.list.empty());
   for (int64_t axis : dim.list) chosen[size_t(call.axis(axis))] = true;
   Shape shape;
@@ -233,14 +137,14 @@ Value squeeze(Operand x, Axes dim) {
 }
 
 Value unsqueeze(Operand x, int64_t dim) {
-  const Call call{"unsqueeze", x};
+  const FunctionCall call{"unsqueeze", x};
   std::vector<Dim> dims = call.shape().dims();
   dims.insert(dims.begin() + call.axis(dim, 1), Dim(1));
   return emit("view", View{.shape = Shape(std::move(dims))}, {x});
 }
 
 Value expand(Operand x, Shape shape) {
-  const Call call{"expand", x};
+  const FunctionCall call{"expand", x};
   for (int i = 1; i <= shape.rank(); ++i)
     if (shape[-i] == Dim(-1)) {
       if (i > call.rank()) call.reject("a new axis of {} is -1: its size is wanted", shape.to_string());
@@ -250,7 +154,7 @@ Value expand(Operand x, Shape shape) {
 }
 
 Value repeat_interleave(Operand x, int64_t repeats, int64_t dim) {
-  const Call call{"repeat_interleave", x};
+  const FunctionCall call{"repeat_interleave", x};
   if (repeats < 0) call.reject("{} repeats: 0 or more are wanted", repeats);
   const int axis = call.axis(dim);
   std::vector<Dim> wide = call.shape().dims(), flat = wide;
@@ -264,7 +168,7 @@ Value slice(Operand x, int64_t dim, int64_t begin, int64_t end, int64_t step) {
 }
 
 Value narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
-  const Call call{"narrow", x};
+  const FunctionCall call{"narrow", x};
   const Dim size = call.shape()[call.axis(dim)];
   if (size.is_constant() && start < 0) start += size.value();
   if (start < 0 || length < 0 || (size.is_constant() && (start > size.value() || length > size.value() - start)))
@@ -273,7 +177,7 @@ Value narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
 }
 
 Value select(Operand x, int64_t dim, int64_t index) {
-  const Call call{"select", x};
+  const FunctionCall call{"select", x};
   const int axis = call.axis(dim);
   if (const Dim size = call.shape()[axis]; size.is_constant() && (index >= size.value() || index < -size.value()))
     call.reject("element {}, axis {} has {}", index, dim, size.to_string());
@@ -282,7 +186,7 @@ Value select(Operand x, int64_t dim, int64_t index) {
 }
 
 std::vector<Value> split(Operand x, const std::vector<int64_t>& sizes, int64_t dim) {
-  const Call call{"split", x};
+  const FunctionCall call{"split", x};
   const Dim size = call.shape()[call.axis(dim)];
   int64_t sum = 0;
   for (int64_t s : sizes) sum += s;
@@ -295,7 +199,7 @@ std::vector<Value> split(Operand x, const std::vector<int64_t>& sizes, int64_t d
 }
 
 std::vector<Value> chunk(Operand x, int64_t chunks, int64_t dim) {
-  const Call call{"chunk", x};
+  const FunctionCall call{"chunk", x};
   const int64_t size = call.number(call.shape()[call.axis(dim)], "the axis' size");
   if (chunks < 1) call.reject("{} chunks: 1 or more are wanted", chunks);
   const int64_t most = std::max<int64_t>(1, size / chunks + (size % chunks != 0));
@@ -314,7 +218,7 @@ Value concat(std::vector<Value> values, int64_t dim, std::source_location where)
 Value stack(std::vector<Value> values, int64_t dim, std::source_location where) {
   if (values.empty()) invalid("stack: there is nothing to put together{}", at_place(where));
   const Operand first(values[0], where);
-  const int axis = Call{"stack", first}.axis(dim, 1);
+  const int axis = FunctionCall{"stack", first}.axis(dim, 1);
   for (Value& v : values) v = unsqueeze({v, where}, axis);
   return concat(std::move(values), axis, where);
 }
@@ -326,14 +230,13 @@ Value embedding(Operand ids, Operand weight) { return emit("embedding", Embeddin
 
 Value full(Graph& graph, Shape shape, double value, DType dtype, std::source_location where) {
   if (is_block(dtype)) invalid("full: a tensor of one number is wanted of a plain type, not {}{}", name(dtype), at_place(where));
-  const Value number = scalar(graph, "full", value, dtype, where);
+  const Value number = number_constant(graph, "full", {value, where}, dtype);
   return shape.rank() == 0 ? number : expand({number, where}, std::move(shape));
 }
 Value zeros(Graph& graph, Shape shape, DType dtype, std::source_location where) { return full(graph, std::move(shape), 0, dtype, where); }
 Value ones(Graph& graph, Shape shape, DType dtype, std::source_location where) { return full(graph, std::move(shape), 1, dtype, where); }
 Value arange(Graph& graph, Dim end, std::source_location where) {
-  const Value counted = cumsum({ones(graph, {std::move(end)}, DType::kI64, where), where}, 0);
-  return sub({counted, where}, 1);
+  return graph.emit("arange", Arange{.shape = {std::move(end)}}, {}, where);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
