@@ -24,7 +24,7 @@ struct SessionOptions {
   // This rank's end when several run parts of one model, each in its Session (communicator.h); null: this rank is alone. When a run fails
   // here, the other ranks' runs fail, too, instead of waiting.
   std::shared_ptr<Communicator> communicator = nullptr;
-  std::shared_ptr<Debugger> debugger;      // looks into runs (headrace/debug.h); may be null
+  std::shared_ptr<Debugger> debugger;  // looks into runs (headrace/debug.h); may be null
 };
 
 class Session {

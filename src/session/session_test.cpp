@@ -55,7 +55,7 @@ TEST(Session, ReturnsMarkedInnerValuesAndShowsRunsToADebugger) {
   ASSERT_EQ(a.at("fc1").view().sizes, (Sizes{2, 8}));
   for (int i = 0; i < 16; ++i) EXPECT_NEAR(std::max(a["fc1"].as<float>()[i], 0.0f), b["hidden"].as<float>()[i], 1e-6) << "before relu";
   EXPECT_EQ(seen, (std::vector<std::string>{"run 0 x"}));
-  for (const KernelCheck& check : debugger->checks()) EXPECT_TRUE(check.fits() && check.calls == 1) << check.kernel;
+  for (const KernelCheck& check : debugger->checks()) EXPECT_TRUE(check.fits() && check.calls >= 1) << check.kernel;
 }
 
 TEST(Session, AnyNetworkRunsWithAnyBatch) {
