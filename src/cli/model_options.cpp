@@ -69,9 +69,7 @@ void declare_random_weights(Options& options, ModelOptions& model) {
 }
 
 void declare_plugins(Options& options, ModelOptions& model) {
-  options.value("--plugin", "FILE", model.plugins,
-                "a shared library with ops, kernels, passes, model families, weight formats or logits processors; may be repeated "
-                "(HEADRACE_PLUGINS=FILE:FILE names others)");
+  options.value("--plugin", "FILE", model.plugins, "a plugin's shared library; may be repeated (HEADRACE_PLUGINS=FILE:FILE names others)");
 }
 
 void declare_weights_mode(Options& options, WeightsMode& mode) {

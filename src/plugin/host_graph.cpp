@@ -111,7 +111,8 @@ void add_adding(headrace_host& h) {
       headrace_type wanted = *type;
       if (wanted.dtype == HEADRACE_AS_STORED) {
         if (!call.stored) fail(ErrorCode::kUnsupported, "parameter: only a model family's build knows what is stored; name a type");
-        wanted.dtype = to_c((*call.stored)(name).value_or(DType::kF32));
+        const std::optional<DType> stored = (*call.stored)(name);
+        wanted.dtype = stored ? to_c(*stored) : headrace_dtype{HEADRACE_F32};
       }
       *to = to_c(of_c(graph).parameter(name, type_of_c(wanted)));
     });
