@@ -400,6 +400,7 @@ TEST(FormRegions, ValuesSmallerThanTheRestAreNotComputedAgainForEachRow) {
 }
 
 TEST(FormRegions, LeaveOtherTypesAndOpsAlone) {
+  EXPECT_EQ(bodies(" input %p : bool[tokens, 8]\n %a = logical_and(%p, %p)\n %y = remainder(%a, %p)\n return %y"), "");
   EXPECT_EQ(bodies(" input %i : i64[tokens, 8]\n %a = neg(%i)\n %y = abs(%a)\n return %y"), "");
   EXPECT_EQ(bodies("%l = linear(%x, %w)\n %y = linear(%l, %w)\n return %y"), "");
 }

@@ -11,6 +11,7 @@ void recognize(Graph& graph, const CompileOptions&) {
        {arithmetic_rules, arrangement_rules, activation_rules, norm_rules, softmax_rules, attention_rules, rope_rules, gated_rules})
     for (Rule& rule : of()) rules.push_back(std::move(rule));
   apply_rules(graph, rules);
+  merge_equal_nodes(graph);  // two spellings may have been one idea
 }
 
 }  // namespace headrace

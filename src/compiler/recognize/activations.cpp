@@ -8,7 +8,8 @@ namespace {
 // f of what the pattern calls x; the rule stands back where that would have another type.
 Rule unary_rule(std::string name, Pattern pattern, std::string op, Attributes attributes = {}) {
   return {std::move(name), std::move(pattern), [op = std::move(op), attributes = std::move(attributes)](Graph& graph, const Match& m) {
-            return m["x"].type() == m.root().type() ? std::vector{graph.emit(op, attributes, {m["x"]})} : std::vector<Value>();
+            return is_float(m["x"].dtype()) && m["x"].type() == m.root().type() ? std::vector{graph.emit(op, attributes, {m["x"]})}
+                                                                                : std::vector<Value>();
           }};
 }
 

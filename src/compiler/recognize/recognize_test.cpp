@@ -133,6 +133,7 @@ TEST(RecognizeActivations, SigmoidSiluReluSquare) {
   expect_alone("%s = sigmoid(%x) %r = mul(%s, %y) return %r", "another factor");
   expect_alone("%s = sigmoid(%x) %r = mul(%s, %x) return %r, %s", "a marked sigmoid");
   expect_alone("%r = maximum(%x, %one) return %r", "another bound");
+  expect_alone("input %p : bool[4] const %no : bool[] = [0] %r = maximum(%p, %no) return %r", "no floats");
   expect_alone("%r = mul(%w, %x) return %r", "no square");
 }
 
@@ -150,7 +151,7 @@ TEST(RecognizeActivations, GeluInManySpellings) {
       recognized("%s = mul(%x, %x) %d = mul(%s, %cubic) %e = add(%one, %d) %p = mul(%x, %root_two_over_pi) %f = mul(%p, %e) %t = tanh(%f) "
                  "%a = add(%t, %one) %m = mul(%x, %half) %r = mul(%m, %a)"),
       "%r = gelu(%x) {tanh=true}");
-  expect_alone("%i = mul(%x, %half) %f = erf(%i) %a = add(%f, %one) %p = mul(%x, %half) %r = mul(%p, %a) return %r", "another scale");
+  expect_alone("%i = mul(%x, %half) %f = erf(%i) %a = add(%f, %one) %r = mul(%i, %a) return %r", "another scale");
 }
 
 TEST(RecognizeSoftmax, WithAndWithoutTheMaximum) {
@@ -170,6 +171,10 @@ TEST(RecognizeSoftmax, WithAndWithoutTheMaximum) {
       "two axes");
   expect_alone("%e = exp(%x) %s = sum(%e) {axes=[0, 1], keepdim=true} %r = div(%e, %s) return %r", "both axes at once");
   expect_alone("%e = exp(%x) %s = sum(%e) {axes=[1], keepdim=true} %r = div(%e, %s) return %r, %e", "marked powers");
+}
+
+TEST(Recognize, TwoSpellingsOfOneIdeaBecomeOneNode) {
+  EXPECT_EQ(recognized("%a = pow(%x, %minus_half) %c = rsqrt(%x) %r = add(%a, %c)"), "%a = rsqrt(%x); %r = add(%a, %a)");
 }
 
 TEST(RecognizeGated, HalvesOfOneValue) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "ops/binary/binary.h"
 #include "ops/ops.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reference.h"
@@ -117,6 +118,10 @@ std::vector<Value> decompose(Graph& graph, const Node& node, std::span<const Val
 bool is_region_op(const Node& node) {
   if (!builtin_ops()->find(node.op().name)) return false;  // a body is read back by anybody
   if (node.outputs().size() != 1 || !is_region_dtype(node.output().dtype())) return false;
+  // Arithmetic on bool is that of integers: 0 % 0 is 0, and no NaN.
+  if (node.output().dtype() == DType::kBool &&
+      std::find(std::begin(kBinaryNames), std::end(kBinaryNames), node.op().name) != std::end(kBinaryNames))
+    return false;
   // Arithmetic on integers wraps around, which fp32 does not.
   if (is_integer(node.output().dtype()) && !(node.op().name == "cast" && !is_integer(node.input(0).dtype()))) return false;
   for (const Value& in : node.inputs())
