@@ -154,23 +154,20 @@ TEST(RecognizeActivations, GeluInManySpellings) {
   expect_alone("%i = mul(%x, %half) %f = erf(%i) %a = add(%f, %one) %r = mul(%i, %a) return %r", "another scale");
 }
 
-TEST(RecognizeSoftmax, WithAndWithoutTheMaximum) {
-  for (const char* axis : {"-1", "1"})
-    EXPECT_EQ(recognized(fmt::format("%m = max(%x) {{axes=[{0}], keepdim=true}} %d = sub(%x, %m) %e = exp(%d) %s = sum(%e) {{axes=[{0}], "
-                                     "keepdim=true}} %r = div(%e, %s)",
-                                     axis)),
-              "%r = softmax(%x)");
-  EXPECT_EQ(recognized("%e = exp(%x) %s = sum(%e) {axes=[0], keepdim=true} %r = div(%e, %s)"), "%r = softmax(%x) {axis=0}");
-  EXPECT_EQ(
-      recognized(
-          "%f = cast(%h) {dtype=f32} %e = exp(%f) %s = sum(%e) {axes=[-1], keepdim=true} %q = div(%e, %s) %r = cast(%q) {dtype=bf16}"),
-      "%r = softmax(%h)");
+TEST(RecognizeSoftmax, AlongAnyAxisAndBetweenCasts) {
+  const char* spelling =
+      "%m = max(%{0}) {{axes=[{1}], keepdim=true}} %d = sub(%{0}, %m) %e = exp(%d) %s = sum(%e) {{axes=[{1}], keepdim=true}} %{2} = "
+      "div(%e, %s) ";
+  const auto softmax = [&](const char* x, int axis, const char* y) { return fmt::format(fmt::runtime(spelling), x, axis, y); };
+  for (int axis : {-1, 1}) EXPECT_EQ(recognized(softmax("x", axis, "r")), "%r = softmax(%x)");
+  EXPECT_EQ(recognized(softmax("x", 0, "r")), "%r = softmax(%x) {axis=0}");
+  EXPECT_EQ(recognized("%f = cast(%h) {dtype=f32} " + softmax("f", -1, "q") + "%r = cast(%q) {dtype=bf16}"), "%r = softmax(%h)");
   expect_alone(
       "%m = max(%x) {axes=[0], keepdim=true} %d = sub(%x, %m) %e = exp(%d) %s = sum(%e) {axes=[1], keepdim=true} %r = div(%e, %s) return "
       "%r",
       "two axes");
-  expect_alone("%e = exp(%x) %s = sum(%e) {axes=[0, 1], keepdim=true} %r = div(%e, %s) return %r", "both axes at once");
-  expect_alone("%e = exp(%x) %s = sum(%e) {axes=[1], keepdim=true} %r = div(%e, %s) return %r, %e", "marked powers");
+  expect_alone("%e = exp(%x) %s = sum(%e) {axes=[1], keepdim=true} %r = div(%e, %s) return %r", "powers that may overflow");
+  expect_alone(softmax("x", 1, "r") + "return %r, %e", "marked powers");
 }
 
 TEST(Recognize, TwoSpellingsOfOneIdeaBecomeOneNode) {
